@@ -1,0 +1,80 @@
+"""Everything that can go wrong, as facts. `wire/errors.py` alone turns a fact into a status and a body.
+
+FerroxError
+├── RequestError            the client can mend it: nothing was queued
+│   ├── InvalidField        one field is wrong, and why
+│   ├── PromptTooLong       the prompt does not fit one slot
+│   └── TemplateRefused     the chat template raised, in its own words
+├── NotSupported            a correct request for something this model or server cannot do (501)
+├── NotFound                no such route, model, slot or file
+├── Unauthorised            a missing or wrong API key
+├── Unavailable             loading, asleep, or the queue is full (503)
+├── GenerationFailed        one sequence failed while it ran; the others did not notice
+└── StartupError            the process cannot serve: one line on stderr, exit 1
+    └── GgufError           the file is missing, cut or not a GGUF
+"""
+
+from __future__ import annotations
+
+
+class FerroxError(Exception):
+    """Base of every error this package raises on purpose."""
+
+
+class RequestError(FerroxError):
+    """The client's request cannot be served as it is (400)."""
+
+
+class InvalidField(RequestError):
+    """One field of the request is wrong. field: its name (or path); reason: what is allowed."""
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(f"{field}: {reason}" if field else reason)
+        self.field, self.reason = field, reason
+
+
+class PromptTooLong(RequestError):
+    """The prompt alone does not fit the slot. Nothing was queued."""
+
+    def __init__(self, *, prompt_tokens: int, context_tokens: int) -> None:
+        super().__init__(
+            f"request ({prompt_tokens} tokens) exceeds the available context size ({context_tokens} tokens), "
+            "try increasing it"
+        )
+        self.prompt_tokens, self.context_tokens = prompt_tokens, context_tokens
+
+
+class TemplateRefused(RequestError):
+    """The chat template raised on this conversation. The message is the template's own."""
+
+
+class NotSupported(FerroxError):
+    """A well-formed request for what this model or this server was not started to do (501)."""
+
+
+class NotFound(FerroxError):
+    """There is no such thing here (404)."""
+
+
+class Unauthorised(FerroxError):
+    """The API key is missing or wrong (401)."""
+
+
+class Unavailable(FerroxError):
+    """Not now: the model is loading or the queue is full (503)."""
+
+
+class GenerationFailed(FerroxError):
+    """A running sequence failed on its own (500, or an error event inside its stream)."""
+
+
+class StartupError(FerroxError):
+    """The process cannot serve. str(error) is the one line a person reads before exit status 1."""
+
+
+class GgufError(StartupError):
+    """The file is missing, truncated, or not a GGUF that can be read. path: the file as given."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.path, self.reason = path, reason

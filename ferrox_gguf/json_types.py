@@ -1,0 +1,12 @@
+"""The one name for parsed JSON.
+
+Schemas, template keywords and tool arguments are open by nature; everything else gets a dataclass at `wire/`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias, Union
+
+Json: TypeAlias = Union[None, bool, int, float, str, list["Json"], dict[str, "Json"]]
+JsonObject: TypeAlias = Mapping[str, Json]
