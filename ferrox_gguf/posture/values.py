@@ -45,6 +45,7 @@ class ReasoningFormat:
     ends_at: text that ends an open thought without being consumed by it (a missing closer).
     always_open: the family starts inside the block when there is no prompt to read.
     bare_closer: a leading closer without an opener means "no thought this turn".
+    header: what opens each segment after the first (Solar), dropped like a marker.
     """
 
     name: str
@@ -56,6 +57,7 @@ class ReasoningFormat:
     ends_at: tuple[str, ...] = ()
     always_open: bool = False
     bare_closer: bool = False
+    header: str = ""
 
 
 @dataclass(frozen=True, slots=True)
