@@ -1,0 +1,113 @@
+"""Reading text that is still arriving.
+
+A syntax is a generator over a Cursor: it `yield`s where it needs more text than there is and is resumed when there is
+more, or when the output has ended (`end` is set; then it must return without yielding again). Everything before
+`mark` is decided; a syntax that returns False gives the text from `mark` on back to be content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import TypeAlias, TypeVar
+
+from ferrox_gguf.output.pieces import End
+
+T = TypeVar("T")
+Steps: TypeAlias = Generator[None, None, T]
+
+SPACE = " \t\r\n"
+
+
+class Cursor:
+    """Unread text with a position.
+
+    text: what has arrived and is not forgotten.  at: where reading stands.  mark: up to here is decided.
+    end: None while more may come.
+    """
+
+    __slots__ = ("at", "end", "mark", "text")
+
+    def __init__(self, text: str = "") -> None:
+        self.text, self.at, self.mark = text, 0, 0
+        self.end: End | None = None
+
+    def commit(self) -> None:
+        """Decide everything read so far: it will not become content again. Forgets it, so that memory stays flat."""
+        if self.at > 4096 or self.at == len(self.text):
+            self.text = self.text[self.at :]
+            self.at = 0
+        self.mark = self.at
+
+    def rest(self) -> str:
+        return self.text[self.at :]
+
+    def more(self) -> Steps[bool]:
+        """Wait for text behind `at`. False: the output has ended and there is none."""
+        while self.at >= len(self.text):
+            if self.end is not None:
+                return False
+            yield
+        return True
+
+    def space(self) -> Steps[None]:
+        """Skip white space, as far as it goes (waits until something else, or the end)."""
+        while (yield from self.more()):
+            text, at, size = self.text, self.at, len(self.text)
+            while at < size and text[at] in SPACE:
+                at += 1
+            self.at = at
+            if at < size:
+                return
+
+    def take(self, literal: str) -> Steps[bool]:
+        """Consume `literal` if it stands here; nothing is consumed otherwise."""
+        while True:
+            if self.text.startswith(literal, self.at):
+                self.at += len(literal)
+                return True
+            have = len(self.text) - self.at
+            if self.end is not None or have >= len(literal) or not literal.startswith(self.text[self.at :]):
+                return False
+            yield
+
+    def take_any(self, literals: Sequence[str]) -> Steps[str | None]:
+        """Consume the longest of `literals` that stands here, or nothing (None). Waits while a longer one may come."""
+        while True:
+            rest = self.text[self.at : self.at + max(map(len, literals), default=0)]
+            found = max((item for item in literals if rest.startswith(item)), key=len, default=None)
+            open_ = self.end is None and any(
+                len(item) > len(rest) and item.startswith(rest) and len(item) > len(found or "") for item in literals
+            )
+            if not open_:
+                self.at += len(found or "")
+                return found
+            yield
+
+    def until(self, stops: Sequence[str], *, limit: int | None = None) -> Steps[str | None]:
+        """Text up to the first of `stops` (not consumed), or None: not found before the end or within `limit` characters.
+
+        At None nothing is consumed.
+        """
+        searched = self.at
+        longest = max(map(len, stops))
+        while True:
+            found = min((i for i in (self.text.find(stop, searched) for stop in stops) if i >= 0), default=-1)
+            if found >= 0 and (limit is None or found - self.at <= limit):
+                piece = self.text[self.at : found]
+                self.at = found
+                return piece
+            if self.end is not None or found >= 0 or (limit is not None and len(self.text) - self.at > limit + longest):
+                return None
+            searched = max(self.at, len(self.text) - longest + 1)
+            yield
+
+
+def held(text: str, markers: Sequence[str]) -> int:
+    """Length of the longest tail of `text` that is a proper prefix of one of `markers`; 0 for none."""
+    best = 0
+    for marker in markers:
+        for size in range(min(len(marker) - 1, len(text)), best, -1):
+            if text.endswith(marker[:size]):
+                best = size
+                break
+    return best
