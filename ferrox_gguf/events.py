@@ -106,7 +106,10 @@ class TokenInfo:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """The end of a choice. stopping_word: the stop string, or "".  called: at least one whole call was made."""
+    """The end of a choice. stopping_word: the stop string, or "".  called: at least one whole call was made.
+
+    slot: the KV lane that ran it, -1 when it never had one.  seed: the one its sampler used, None when it never had one.
+    """
 
     stop_type: StopType
     usage: Usage
@@ -114,6 +117,8 @@ class Finish:
     stopping_word: str = ""
     called: bool = False
     truncated: bool = False
+    slot: int = -1
+    seed: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
