@@ -4,14 +4,16 @@ FerroxError
 ├── RequestError            the client can mend it: nothing was queued
 │   ├── InvalidField        one field is wrong, and why
 │   ├── PromptTooLong       the prompt does not fit one slot
-│   └── TemplateRefused     the chat template raised, in its own words
+│   ├── TemplateRefused     the chat template raised, in its own words
+│   └── TemplateFailed      the chat template broke on this conversation
 ├── NotSupported            a correct request for something this model or server cannot do (501)
 ├── NotFound                no such route, model, slot or file
 ├── Unauthorised            a missing or wrong API key
 ├── Unavailable             loading, asleep, or the queue is full (503)
 ├── GenerationFailed        one sequence failed while it ran; the others did not notice
 └── StartupError            the process cannot serve: one line on stderr, exit 1
-    └── GgufError           the file is missing, cut or not a GGUF
+    ├── GgufError           the file is missing, cut or not a GGUF
+    └── TemplateBroken      the chat template is not valid Jinja
 """
 
 from __future__ import annotations
@@ -48,6 +50,10 @@ class TemplateRefused(RequestError):
     """The chat template raised on this conversation. The message is the template's own."""
 
 
+class TemplateFailed(RequestError):
+    """The chat template broke on this conversation (a missing key, a bound of the sandbox): not its own refusal."""
+
+
 class NotSupported(FerroxError):
     """A well-formed request for what this model or this server was not started to do (501)."""
 
@@ -78,3 +84,7 @@ class GgufError(StartupError):
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(f"{path}: {reason}")
         self.path, self.reason = path, reason
+
+
+class TemplateBroken(StartupError):
+    """The chat template cannot be compiled."""
