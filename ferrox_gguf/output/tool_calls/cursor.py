@@ -84,9 +84,9 @@ class Cursor:
             yield
 
     def until(self, stops: Sequence[str], *, limit: int | None = None) -> Steps[str | None]:
-        """Text up to the first of `stops` (not consumed), or None: not found before the end or within `limit` characters.
+        """Text up to the first of `stops` (not consumed), or None when none stands before the end (or within `limit`).
 
-        At None nothing is consumed.
+        limit: characters.  At None nothing is consumed.
         """
         searched = self.at
         longest = max(map(len, stops))

@@ -59,7 +59,12 @@ class ToolCallSplitter:
     def push(self, text: str) -> list[OutputEvent]:
         if not self._syntaxes and not self._cursor.text and not self._writer.started and not self._space:
             return [ContentDelta(text)] if text else []
-        if self._attempt is None and not self._cursor.text and not self._at_start and self._suspect.search(text) is None:
+        if (
+            self._attempt is None
+            and not self._cursor.text
+            and not self._at_start
+            and self._suspect.search(text) is None
+        ):
             self._content(text)
             return self._take_events()
         self._cursor.text += text
@@ -136,10 +141,6 @@ class ToolCallSplitter:
         self._cursor.text = self._cursor.text[at:]
         self._candidates = candidates
         self._next_candidate()
-
-    def _next_candidate(self) -> None:
-        self._cursor.at = self._cursor.mark = 0
-        self._attempt = self._candidates.pop(0).read(self._cursor, self._writer)
 
     # -- attempts
 

@@ -17,8 +17,8 @@ class Syntax(Protocol):
     read: a generator that starts at the trigger (not consumed). True: everything up to the cursor was calls and their
     markup. False: what follows `cursor.mark` is content. It begins a call only once the name is complete, offered,
     and its arguments have begun or are known to be none; text between the calls of a section that is not white space
-    goes to `calls.content`. When `cursor.end` is CUT, a started call ends unclosed (`calls.finish(whole=False)`); when it
-    is DONE, what is open is closed.
+    goes to `calls.content`. When `cursor.end` is CUT, a started call ends unclosed (`calls.finish(whole=False)`); when
+    it is DONE, what is open is closed.
     """
 
     @property
