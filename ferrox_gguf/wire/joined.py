@@ -1,0 +1,73 @@
+"""A whole answer: the events of one generation, joined. What is not streamed is this, so both always agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from ferrox_gguf.events import (
+    ContentDelta,
+    Finish,
+    ReasoningDelta,
+    Step,
+    StopType,
+    TokenInfo,
+    ToolCallArguments,
+    ToolCallStart,
+)
+
+
+@dataclass(slots=True)
+class JoinedCall:
+    name: str
+    id: str | None
+    arguments: str = ""
+
+
+@dataclass(slots=True)
+class Joined:
+    """One choice from its first step to its finish."""
+
+    content: str = ""
+    reasoning: str = ""
+    calls: list[JoinedCall] = field(default_factory=list)
+    tokens: list[int] = field(default_factory=list)
+    infos: list[TokenInfo] = field(default_factory=list)
+    finish: Finish | None = None
+    cut_call: bool = False
+
+    def add(self, step: Step) -> None:
+        for event in step.events:
+            if isinstance(event, ContentDelta):
+                self.content += event.text
+            elif isinstance(event, ReasoningDelta):
+                self.reasoning += event.text
+            elif isinstance(event, ToolCallStart):
+                self.calls.append(JoinedCall(event.name, event.id))
+            elif isinstance(event, ToolCallArguments):
+                self.calls[event.index].arguments += event.fragment
+            else:
+                self.cut_call = not event.whole
+        self.tokens += step.tokens
+        self.infos += step.infos
+        self.finish = step.finish or self.finish
+
+    @property
+    def ended(self) -> Finish:
+        """The finish, which every choice of a complete answer has."""
+        assert self.finish is not None
+        return self.finish
+
+
+def join(steps: Iterable[Step], choices: int) -> list[Joined]:
+    joined = [Joined() for _ in range(choices)]
+    for step in steps:
+        joined[step.choice].add(step)
+    return joined
+
+
+def finish_reason(finish: Finish, cut_call: bool) -> str:
+    """OpenAI's word. A limit always wins; a call that a stop string cut is not one to execute either."""
+    if finish.stop_type is StopType.LIMIT or cut_call:
+        return "length"
+    return "tool_calls" if finish.called else "stop"

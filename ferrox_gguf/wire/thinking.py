@@ -1,0 +1,88 @@
+"""What a chat request says about thinking, in every spelling that clients use, and which one wins.
+
+On or off, strongest first: `reasoning_effort: "none"`; `reasoning` (`enabled`, or `effort: "none"`); `think`;
+`enable_thinking`; `chat_template_kwargs.enable_thinking`. How hard: `reasoning_effort`; `reasoning.effort`; a word in
+`think`; `chat_template_kwargs.reasoning_effort`. How long: `reasoning_budget_tokens`; `thinking_budget_tokens`;
+`reasoning.max_tokens`. What the request leaves open, the flags decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+from ferrox_gguf.errors import InvalidField
+from ferrox_gguf.json_types import Json, JsonObject
+from ferrox_gguf.request import Thinking
+from ferrox_gguf.wire.fields import first_given, integer, kind, mapping, string
+
+OWN_KEYWORDS = frozenset({"enable_thinking", "reasoning_effort"})
+"""Template keywords that Thinking carries, so that they cannot say something else than it."""
+
+Value = TypeVar("Value")
+
+
+def parse_thinking(body: JsonObject) -> Thinking:
+    keywords, reasoning = mapping(body, "chat_template_kwargs"), reasoning_object(body)
+    efforts = [
+        string(body, "reasoning_effort"),
+        string(reasoning, "effort"),
+        think_word(body.get("think")),
+        string(keywords, "reasoning_effort"),
+    ]
+    return Thinking(
+        enabled=first(
+            (
+                False if efforts[0] == "none" else None,
+                False if efforts[1] == "none" else switch(reasoning, "enabled", "reasoning.enabled"),
+                think_switch(body.get("think")),
+                switch(body, "enable_thinking", "enable_thinking"),
+                switch(keywords, "enable_thinking", "chat_template_kwargs.enable_thinking"),
+            )
+        ),
+        effort=first(effort for effort in efforts if effort not in ("", "none")),
+        budget=parse_budget(body, reasoning),
+        budget_message=string(body, "reasoning_budget_message") or None,
+    )
+
+
+def template_keywords(body: JsonObject) -> dict[str, Json]:
+    """`chat_template_kwargs` without what parse_thinking took from it."""
+    return {key: value for key, value in mapping(body, "chat_template_kwargs").items() if key not in OWN_KEYWORDS}
+
+
+def reasoning_object(body: JsonObject) -> JsonObject:
+    """`reasoning` as an object; a bare word or boolean there is not an error of ours to find."""
+    value = body.get("reasoning")
+    return value if isinstance(value, dict) else {}
+
+
+def switch(body: JsonObject, name: str, path: str) -> bool | None:
+    value = body.get(name)
+    if value is not None and not isinstance(value, bool):
+        raise InvalidField(path, f"must be a boolean, not {kind(value)}")
+    return value
+
+
+def think_switch(value: Json) -> bool | None:
+    """A word asks for thinking of that strength, so it also switches it on."""
+    if isinstance(value, str):
+        return value != "none" if value else None
+    if value is not None and not isinstance(value, bool):
+        raise InvalidField("think", f"must be a boolean or an effort, not {kind(value)}")
+    return value
+
+
+def think_word(value: Json) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def parse_budget(body: JsonObject, reasoning: JsonObject) -> int | None:
+    """-1 leaves it to the flag, as in llama-server."""
+    name = first_given(body, ("reasoning_budget_tokens", "thinking_budget_tokens"))
+    budget = integer(body, name, integer(reasoning, "max_tokens", -1, -1), -1)
+    return None if budget == -1 else budget
+
+
+def first(values: Iterable[Value | None]) -> Value | None:
+    return next((value for value in values if value is not None), None)
