@@ -12,7 +12,7 @@ from enum import Enum
 from typing import Protocol, TypeAlias, Union
 
 from ferrox_gguf.events import StopType, Timings
-from ferrox_gguf.request import LoraScale, Sampling
+from ferrox_gguf.request import RANDOM_SEED, LoraScale, Sampling
 
 
 class Guide(Protocol):
@@ -88,10 +88,15 @@ class PromptProgress:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """Tokens sampled since the last hand-off, oldest first, and the timings so far."""
+    """Tokens sampled since the last hand-off, oldest first, and the timings so far.
+
+    slot, seed: as in Ended, for a sequence that is cancelled at a stop string and so never sees its Ended.
+    """
 
     sampled: tuple[Sampled, ...]
     timings: Timings
+    slot: int = -1
+    seed: int = RANDOM_SEED
 
 
 @dataclass(frozen=True, slots=True)

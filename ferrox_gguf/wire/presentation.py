@@ -11,7 +11,7 @@ from ferrox_gguf.wire.served import Served
 
 @dataclass(frozen=True, slots=True)
 class Presentation:
-    """stream: events as they come, not one answer.  response_fields: () for all.  ping: seconds of silence, -1 never."""
+    """stream: events as they come, not a body.  response_fields: () for all.  ping: seconds of silence, -1 never."""
 
     stream: bool = False
     include_usage: bool = False
