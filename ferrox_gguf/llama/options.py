@@ -144,14 +144,16 @@ class ModelOptions:
     n_gpu_layers: -1 auto or all (llama.cpp takes a negative number as all layers).
     n_ctx: the cache's total; 0 the model's trained context.
     n_parallel: slots; -1 means AUTO_SLOTS which share the whole n_ctx.
-    kv_unified: may one request use all of n_ctx (True), or only its n_ctx / n_parallel (False)?  None: True exactly when
-        n_parallel is -1, as llama-server decides.  The cells lie in one cache either way, since only that can be shared.
+    kv_unified: may one request use all of n_ctx (True), or only its n_ctx / n_parallel (False)?  None: True exactly
+        when n_parallel is -1, as llama-server decides.  The cells lie in one cache either way: only that can be shared.
+    n_ctx_per_slot: what one request may use at most (`--kv-unified-per-slot`); 0 no such limit. With n_ctx 0 the
+        total is this times the slots.
     n_threads: -1 all physical cores;  n_threads_batch: -1 as n_threads.
     devices: names as `--list-devices` prints them, ("none",) for the CPU alone, () for llama.cpp's own choice.
     tensor_split: proportions, one a device.
     tensor_buffers: (tensor name pattern, buffer type) pairs (`-ot`).
     override_kv: metadata key and the value to put in its place.
-    n_outputs: rows whose logits one micro-batch may keep; 0 lets `context.py` choose (one a slot, or all for embeddings).
+    n_outputs: rows whose logits one batch may keep; 0: one a slot, or every row for embeddings.
     """
 
     path: str
@@ -161,6 +163,7 @@ class ModelOptions:
     n_ubatch: int = 512
     n_parallel: int = -1
     kv_unified: bool | None = None
+    n_ctx_per_slot: int = 0
     n_threads: int = -1
     n_threads_batch: int = -1
     cache_type_k: CacheType = CacheType.F16

@@ -1,0 +1,154 @@
+"""The cells behind a context: what each slot (llama.cpp `seq_id`) remembers; copied, cut, moved and saved.
+
+Cells are shared when one slot is copied to another (unified cache). This file refuses what llama.cpp would do wrongly
+without saying so; it does not know which tokens the cells hold (the engine does).
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+
+import llama_cpp as ll
+
+from ferrox_gguf.llama.model import Model
+
+_WHOLE = 0
+_PARTIAL = 1
+"""LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY: only what cannot be trimmed (window cells, recurrent states)."""
+
+
+class MemoryMisuse(Exception):
+    """The call would have ended the process or served wrong state. Nothing was changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryTraits:
+    """What may be done with this model's cells.
+
+    n_cells: tokens that the cache holds over all slots, shared ones counted once; 0 when it does not grow with tokens
+        (purely recurrent models).
+    window: sliding window in tokens, 0 when every cell is kept (`--swa-full` included).
+    recurrent: the state of a slot is one whole: it can be copied as it is now, and not cut.
+    can_shift: positions can be moved (context shift, chunk reuse).
+    """
+
+    n_cells: int
+    n_slots: int
+    window: int = 0
+    recurrent: bool = False
+    can_shift: bool = True
+
+    @property
+    def can_cut(self) -> bool:
+        """May any slot be cut anywhere?"""
+        return not self.recurrent and not self.window
+
+
+class Memory:
+    """Operations on the slots of one context. Call from the thread that decodes."""
+
+    def __init__(self, context: int, model: Model, *, n_cells: int, n_slots: int, swa_full: bool) -> None:
+        self._context = context
+        self._pointer = ll.llama_get_memory(context)
+        recurrent = model.is_recurrent or model.is_hybrid
+        shifts = bool(self._pointer) and not recurrent and bool(ll.llama_memory_can_shift(self._pointer))
+        self.traits = MemoryTraits(
+            n_cells=0 if model.is_recurrent and not model.is_hybrid else n_cells,
+            n_slots=n_slots,
+            window=0 if swa_full else model.n_swa,
+            recurrent=recurrent,
+            can_shift=shifts,
+        )
+
+    @property
+    def exists(self) -> bool:
+        """False for models that remember nothing between batches (encoders)."""
+        return bool(self._pointer)
+
+    def first_position(self, slot: int) -> int:
+        """The lowest position whose cell is still there, -1 for an empty slot."""
+        return int(ll.llama_memory_seq_pos_min(self._pointer, self._checked(slot)))
+
+    def last_position(self, slot: int) -> int:
+        """The highest position held, -1 for an empty slot."""
+        return int(ll.llama_memory_seq_pos_max(self._pointer, self._checked(slot)))
+
+    def holds(self, slot: int, length: int) -> bool:
+        """Could the slot continue at `length`, its later cells dropped, with exact results?"""
+        last = self.last_position(slot)
+        if length <= 0:
+            return True
+        if length == last + 1:
+            return True
+        if length > last + 1 or self.traits.recurrent:
+            return False
+        return not self.traits.window or self.first_position(slot) <= max(0, length - self.traits.window)
+
+    def cut(self, slot: int, length: int) -> None:
+        """Forget everything from position `length` on. Raises MemoryMisuse when what is left would be wrong."""
+        if not self.holds(slot, length):
+            raise MemoryMisuse(f"slot {slot} cannot be cut to {length} tokens")
+        if not ll.llama_memory_seq_rm(self._pointer, self._checked(slot), max(length, 0), -1):
+            raise MemoryMisuse(f"llama.cpp refused to cut slot {slot} to {length} tokens")
+
+    def clear(self, slot: int) -> None:
+        """Forget all of a slot; cells that another slot shares stay with that one."""
+        ll.llama_memory_seq_rm(self._pointer, self._checked(slot), -1, -1)
+
+    def clear_all(self) -> None:
+        ll.llama_memory_clear(self._pointer, False)
+
+    def share(self, source: int, target: int, length: int) -> None:
+        """Let target (emptied first) begin with the first `length` tokens of source, in the same cells.
+
+        Raises MemoryMisuse when source does not hold exactly that prefix or cannot be split there.
+        """
+        if source == target or not self.holds(source, length):
+            raise MemoryMisuse(f"slot {source} has no prefix of {length} tokens to share with slot {target}")
+        self.clear(target)
+        whole = length == self.last_position(source) + 1
+        begin, end = (-1, -1) if whole else (0, length)
+        ll.llama_memory_seq_cp(self._pointer, self._checked(source), self._checked(target), begin, end)
+
+    def shift(self, slot: int, begin: int, end: int, delta: int) -> None:
+        """Move the positions begin ≤ p < end by delta. The caller knows that no other slot shares these cells."""
+        if not self.traits.can_shift:
+            raise MemoryMisuse("this model's cells cannot be moved")
+        ll.llama_memory_seq_add(self._pointer, self._checked(slot), begin, end, delta)
+
+    def drop(self, slot: int, begin: int, end: int) -> None:
+        """Forget the positions begin ≤ p < end, leaving a hole that `shift` then closes."""
+        if not self.traits.can_shift:
+            raise MemoryMisuse("this model's cells cannot be moved")
+        ll.llama_memory_seq_rm(self._pointer, self._checked(slot), begin, end)
+
+    def save(self, slot: int, *, partial: bool = False) -> bytes:
+        """The slot's state. partial: only what cannot be cut, to go with cells that stay; b"" when there is nothing."""
+        flags = _PARTIAL if partial else _WHOLE
+        size = int(ll.llama_state_seq_get_size_ext(self._context, self._checked(slot), flags))
+        if size == 0:
+            return b""
+        state = bytearray(size)
+        view = (ctypes.c_uint8 * size).from_buffer(state)
+        written = int(ll.llama_state_seq_get_data_ext(self._context, view, size, slot, flags))
+        del view
+        return bytes(memoryview(state)[:written])
+
+    def restore(self, slot: int, state: bytes, *, partial: bool = False) -> bool:
+        """Put a saved state into a slot, in cells of its own. False: no room or damaged, and the slot is empty."""
+        if not partial:
+            self.clear(slot)
+        if not state:
+            return False
+        flags = _PARTIAL if partial else _WHOLE
+        view = (ctypes.c_uint8 * len(state)).from_buffer_copy(state)
+        read = int(ll.llama_state_seq_set_data_ext(self._context, view, len(state), self._checked(slot), flags))
+        if read == 0:
+            self.clear(slot)
+        return read > 0
+
+    def _checked(self, slot: int) -> int:
+        if not 0 <= slot < self.traits.n_slots:
+            raise MemoryMisuse(f"there is no slot {slot}")
+        return slot

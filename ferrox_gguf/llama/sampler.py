@@ -1,0 +1,222 @@
+"""Drawing the next token: llama.cpp's sampler chain in llama-server's order, and the candidates it works on.
+
+A chain is built once a sequence and remembers what was accepted (penalties, mirostat). llama.cpp asserts on several
+values that a request could carry, so each is checked here, by the name that the client used.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import secrets
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import llama_cpp as ll
+
+from ferrox_gguf.errors import InvalidField
+from ferrox_gguf.llama.candidates import Candidates
+from ferrox_gguf.llama.context import Context
+from ferrox_gguf.llama.vocab import Vocab
+from ferrox_gguf.request import RANDOM_SEED, Sampling
+
+DEFAULT_ORDER = ("penalties", "dry", "top_n_sigma", "top_k", "typ_p", "top_p", "min_p", "xtc", "temperature")
+"""llama-server's `samplers`."""
+
+_ALIASES = {"nucleus": "top_p", "temp": "temperature", "typ": "typ_p", "typical_p": "typ_p"}
+_NAMES = frozenset(DEFAULT_ORDER) | {"infill", "adaptive_p"}
+_BY_SQUEEZED = {name.replace("_", ""): name for name in _NAMES}
+_MIROSTAT_CANDIDATES = 100
+_MAX_LOOK_BACK = 2**20
+"""llama.cpp reserves a ring of this many tokens a sequence."""
+
+
+def sampler_name(name: str) -> str | None:
+    """llama-server's long name for any of its spellings (top-k, topk, nucleus, …); None: there is no such sampler."""
+    lower = name.lower()
+    squeezed = lower.replace("-", "").replace("_", "")
+    return _ALIASES.get(lower) or _BY_SQUEEZED.get(squeezed) or _ALIASES.get(squeezed)
+
+
+class Sampler:
+    """One sequence's chain. Call from the thread that decodes; close() frees it.
+
+    seed: the one in use, also when the request asked for a random one.
+    Raises InvalidField when a parameter is out of range.
+    """
+
+    def __init__(self, vocab: Vocab, sampling: Sampling, *, n_context: int) -> None:
+        _check(sampling, vocab)
+        self.seed = secrets.randbits(32) % RANDOM_SEED if sampling.seed == RANDOM_SEED else sampling.seed
+        self._sampling = sampling
+        self._vocab = vocab
+        self._look_back = _look_back(sampling.repeat_last_n, n_context)
+        self._dry_look_back = _look_back(sampling.dry_penalty_last_n, n_context)
+        params = ll.llama_sampler_chain_default_params()
+        params.no_perf = True
+        self._pointer: Any = ll.llama_sampler_chain_init(params)
+        try:
+            for link in self._links():
+                if not link:
+                    raise InvalidField("samplers", "llama.cpp refused one of the sampling parameters")
+                ll.llama_sampler_chain_add(self._pointer, link)
+        except BaseException:
+            self.close()
+            raise
+
+    def sample(self, context: Context, row: int) -> int:
+        """Draw from one row of the last batch and accept the token; everything happens inside llama.cpp."""
+        context.require_output(row)
+        return int(ll.llama_sampler_sample(self._pointer, context.pointer, row))
+
+    def draw(self, candidates: Candidates) -> int:
+        """Draw from candidates, which are cut and reordered; the token is not accepted yet.
+
+        Raises ValueError when no candidate is left to choose.
+        """
+        ll.llama_sampler_apply(self._pointer, candidates.reference)
+        return candidates.selected()
+
+    def accept(self, token: int) -> None:
+        """Remember a token that was taken."""
+        ll.llama_sampler_accept(self._pointer, token)
+
+    def prime(self, tokens: Sequence[int]) -> None:
+        """Let the penalties see the prompt. Does nothing when no sampler looks back."""
+        look_back = self.history
+        if look_back:
+            accept, pointer = ll.llama_sampler_accept, self._pointer
+            for token in tokens[-look_back:]:
+                accept(pointer, token)
+
+    @property
+    def history(self) -> int:
+        """How many tokens back any sampler of this chain looks."""
+        sampling = self._sampling
+        if sampling.mirostat:
+            return 0
+        penalised = sampling.repeat_penalty != 1.0 or sampling.presence_penalty or sampling.frequency_penalty
+        return max(self._look_back if penalised else 0, self._dry_look_back if sampling.dry_multiplier else 0)
+
+    def close(self) -> None:
+        if self._pointer:
+            ll.llama_sampler_free(self._pointer)
+            self._pointer = None
+
+    def _links(self) -> Iterable[Any]:
+        sampling, vocab = self._sampling, self._vocab
+        biases = _biases(sampling, vocab)
+        if biases:
+            array = (ll.llama_logit_bias * len(biases))(*[ll.llama_logit_bias(*pair) for pair in biases])
+            yield ll.llama_sampler_init_logit_bias(vocab.n_tokens, len(biases), array)
+        if sampling.mirostat:
+            yield ll.llama_sampler_init_temp(sampling.temperature)
+            if sampling.mirostat == 1:
+                yield ll.llama_sampler_init_mirostat(
+                    vocab.n_tokens, self.seed, sampling.mirostat_tau, sampling.mirostat_eta, _MIROSTAT_CANDIDATES
+                )
+            else:
+                yield ll.llama_sampler_init_mirostat_v2(self.seed, sampling.mirostat_tau, sampling.mirostat_eta)
+            return
+        order = DEFAULT_ORDER if sampling.samplers is None else [sampler_name(name) for name in sampling.samplers]
+        for name in order:
+            if name is not None and name != "adaptive_p":
+                yield self._makers()[name]()
+        if "adaptive_p" in order:
+            yield ll.llama_sampler_init_adaptive_p(sampling.adaptive_target, sampling.adaptive_decay, self.seed)
+        else:
+            yield ll.llama_sampler_init_dist(self.seed)
+
+    def _makers(self) -> dict[str, Callable[[], Any]]:
+        s = self._sampling
+        return {
+            "penalties": lambda: ll.llama_sampler_init_penalties(
+                self._vocab.n_tokens, self._look_back, s.repeat_penalty, s.frequency_penalty, s.presence_penalty
+            ),
+            "dry": self._dry,
+            "top_n_sigma": lambda: ll.llama_sampler_init_top_n_sigma(s.top_n_sigma),
+            "top_k": lambda: ll.llama_sampler_init_top_k(s.top_k),
+            "typ_p": lambda: ll.llama_sampler_init_typical(s.typical_p, s.min_keep),
+            "top_p": lambda: ll.llama_sampler_init_top_p(s.top_p, s.min_keep),
+            "min_p": lambda: ll.llama_sampler_init_min_p(s.min_p, s.min_keep),
+            "xtc": lambda: ll.llama_sampler_init_xtc(s.xtc_probability, s.xtc_threshold, s.min_keep, self.seed),
+            "temperature": lambda: ll.llama_sampler_init_temp_ext(s.temperature, s.dynatemp_range, s.dynatemp_exponent),
+            "infill": lambda: ll.llama_sampler_init_infill(self._vocab.pointer),
+        }
+
+    def _dry(self) -> Any:
+        s = self._sampling
+        breakers = [text.encode("utf-8", errors="replace") for text in s.dry_sequence_breakers]
+        array = (ctypes.c_char_p * max(len(breakers), 1))(*breakers)
+        return ll.llama_sampler_init_dry(
+            self._vocab.pointer,
+            s.dry_multiplier,
+            s.dry_base,
+            s.dry_allowed_length,
+            self._dry_look_back,
+            array,
+            len(breakers),
+        )
+
+
+def _biases(sampling: Sampling, vocab: Vocab) -> list[tuple[int, float]]:
+    """Every bias of the request, then what ignore_eos and the file ban."""
+    biases = list(sampling.logit_bias)
+    if sampling.ignore_eos:
+        biases += [(token, -math.inf) for token in sorted(vocab.end_tokens)]
+    return biases + [(token, -math.inf) for token in vocab.suppressed_tokens]
+
+
+def _look_back(tokens: int, n_context: int) -> int:
+    return min(n_context if tokens < 0 else tokens, _MAX_LOOK_BACK)
+
+
+def _check(sampling: Sampling, vocab: Vocab) -> None:
+    """Raise InvalidField for whatever llama.cpp would compute nonsense with, or end the process over."""
+    s = sampling
+    finite = {
+        "temperature": s.temperature,
+        "dynatemp_range": s.dynatemp_range,
+        "dynatemp_exponent": s.dynatemp_exponent,
+        "top_p": s.top_p,
+        "min_p": s.min_p,
+        "top_n_sigma": s.top_n_sigma,
+        "xtc_probability": s.xtc_probability,
+        "xtc_threshold": s.xtc_threshold,
+        "typical_p": s.typical_p,
+        "presence_penalty": s.presence_penalty,
+        "frequency_penalty": s.frequency_penalty,
+        "dry_multiplier": s.dry_multiplier,
+        "dry_base": s.dry_base,
+        "mirostat_tau": s.mirostat_tau,
+        "mirostat_eta": s.mirostat_eta,
+        "adaptive_target": s.adaptive_target,
+        "adaptive_decay": s.adaptive_decay,
+    }
+    for name, value in finite.items():
+        if not math.isfinite(value) or abs(value) > 3.4e38:
+            raise InvalidField(name, "must be a finite number")
+    if not (0.0 < s.repeat_penalty < math.inf) or s.repeat_penalty < 1e-38:
+        raise InvalidField("repeat_penalty", "must be a finite number greater than 0")
+    if s.mirostat not in (0, 1, 2):
+        raise InvalidField("mirostat", "must be 0, 1 or 2")
+    if not 0 <= s.seed <= RANDOM_SEED:
+        raise InvalidField("seed", f"must be between 0 and {RANDOM_SEED}")
+    for name, number in (("top_k", s.top_k), ("min_keep", s.min_keep), ("dry_allowed_length", s.dry_allowed_length)):
+        if not -(2**31) <= number < 2**31:
+            raise InvalidField(name, "must fit into 32 bits")
+    if s.min_keep < 0:
+        raise InvalidField("min_keep", "must be at least 0")
+    for name, number in (("repeat_last_n", s.repeat_last_n), ("dry_penalty_last_n", s.dry_penalty_last_n)):
+        if number < -1:
+            raise InvalidField(name, "must be at least -1")
+    banned = set()
+    for token, bias in s.logit_bias:
+        if token not in vocab:
+            raise InvalidField("logit_bias", f"token {token} is not in the vocabulary")
+        if math.isnan(bias) or bias == math.inf:
+            raise InvalidField("logit_bias", "a bias must be a finite number, or false to ban a token")
+        if bias == -math.inf:
+            banned.add(token)
+    if len(banned) >= vocab.n_tokens - len(vocab.suppressed_tokens) - len(vocab.end_tokens if s.ignore_eos else ()):
+        raise InvalidField("logit_bias", "no token is left to choose")
