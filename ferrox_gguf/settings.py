@@ -21,10 +21,25 @@ MetadataValue: TypeAlias = Union[bool, int, float, str]
 
 
 @dataclass(frozen=True, slots=True)
+class ModelSource:
+    """Where a model comes from when no file was named.
+
+    repository: "user/name" with an optional ":quant".  file: a file of it, "" to choose by quant.
+    token: access token, "" none.  offline: the cache only, no network.
+    """
+
+    repository: str = ""
+    file: str = ""
+    url: str = ""
+    token: str = field(default="", repr=False)
+    offline: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ModelSettings:
     """The file, the names it is served under, and how its weights are laid out.
 
-    path: the GGUF (first part of a split one); "" until `cli/` has resolved a repository or a URL to a file.
+    path: the GGUF (first part of a split one); "" until `cli/` has fetched `source`.
     n_gpu_layers: -1 auto, -2 all.  devices: ("none",) for the CPU alone, () for llama.cpp's own choice.
     tensor_buffers: (tensor name pattern, buffer type).  n_cpu_moe, n_cpu_ffn: first N layers kept on the CPU.
     cpu_moe: every layer's experts kept on the CPU.  override_kv: metadata key and the value to put in its place.
@@ -32,6 +47,7 @@ class ModelSettings:
     """
 
     path: str = ""
+    source: ModelSource = field(default_factory=ModelSource)
     aliases: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     n_gpu_layers: int = -1
@@ -76,14 +92,11 @@ class RopeSettings:
 class CpuSettings:
     """Threads and where they run, for one kind of work (generation or prompt reading).
 
-    n_threads: -1 all physical cores (for prompt reading: as generation).  mask: hexadecimal CPU mask, "" none.
-    cpus: (first, last) inclusive, None none.  priority: -1 low to 3 realtime; None as generation's (0, normal).
+    n_threads: -1 all physical cores (for prompt reading: as generation).  cpus: numbers of the CPUs to stay on, () any.
     """
 
     n_threads: int = -1
-    mask: str = ""
-    cpus: tuple[int, int] | None = None
-    priority: int | None = None
+    cpus: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +265,7 @@ class ServerSettings:
     api_prefix: "" or "/x", no trailing slash.  static_path: folder of files served at /, "" none.
     sse_ping_interval: silence after which a stream gets a comment line; -1 never.
     sleep_idle: idle time after which the model is unloaded; -1 never.
-    threads: for blocking work beside the event loop; -1 automatic.  prediction: None unless AIP_MODE is PREDICTION.
+    threads: for blocking work beside the event loop; -1 automatic.  ui: the page at /.  prediction: None unless AIP_MODE is PREDICTION.
     """
 
     hosts: tuple[str, ...] = ("127.0.0.1",)
@@ -265,6 +278,7 @@ class ServerSettings:
     sse_ping_interval: int = 30
     sleep_idle: int = -1
     threads: int = -1
+    ui: bool = True
     cors: CorsSettings = field(default_factory=CorsSettings)
     tls: TlsSettings = field(default_factory=TlsSettings)
     endpoints: EndpointSettings = field(default_factory=EndpointSettings)

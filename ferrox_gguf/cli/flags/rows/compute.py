@@ -1,0 +1,318 @@
+"""Where the arithmetic happens: threads, devices, and which weights lie where."""
+
+from __future__ import annotations
+
+import re
+
+from ferrox_gguf.cli.flags.flag import Flag, Group, State, Value
+from ferrox_gguf.cli.flags.values import choice, comma_list, integer, on_off, text
+
+MAX_CPUS = 512
+"""ggml's limit (GGML_MAX_N_THREADS)."""
+
+ONE_POLICY = "all work runs on one set of threads: set it with {}"
+NO_THREADPOOL = "llama.cpp's own threads are used as they come; start the process under chrt or nice to change them"
+
+
+def cpu_mask(mask: str) -> tuple[int, ...]:
+    """Hexadecimal digits, the lowest bit being CPU 0."""
+    try:
+        bits = int(mask, 16)
+    except ValueError:
+        raise ValueError(f"{mask!r} is not a hexadecimal mask") from None
+    cpus = tuple(cpu for cpu in range(MAX_CPUS) if bits >> cpu & 1)
+    if not cpus or bits >> MAX_CPUS:
+        raise ValueError(f"the mask names no CPU between 0 and {MAX_CPUS - 1}")
+    return cpus
+
+
+def cpu_range(span: str) -> tuple[int, ...]:
+    """`lo-hi`, both included; either end may be left out."""
+    matched = re.fullmatch(r"(\d*)-(\d*)", span)
+    if not matched:
+        raise ValueError(f"{span!r} is not lo-hi")
+    first, last = int(matched[1] or 0), int(matched[2] or MAX_CPUS - 1)
+    if not first <= last < MAX_CPUS:
+        raise ValueError(f"{span!r} names no CPUs between 0 and {MAX_CPUS - 1}")
+    return tuple(range(first, last + 1))
+
+
+def gpu_layers(layers: str) -> int:
+    """A number, or `auto` (-1), or `all` (-2)."""
+    if layers in ("auto", "all"):
+        return -1 if layers == "auto" else -2
+    try:
+        return int(layers)
+    except ValueError:
+        raise ValueError(f"expected a whole number, auto or all, got {layers!r}") from None
+
+
+def proportions(shares: str) -> tuple[float, ...]:
+    """Numbers between commas or slashes."""
+    try:
+        return tuple(float(share) for share in re.split("[,/]+", shares))
+    except ValueError:
+        raise ValueError(f"{shares!r} is not a list of numbers") from None
+
+
+def tensor_buffer(item: str) -> tuple[str, str]:
+    """`pattern=buffer type`."""
+    pattern, equals, buffer = item.partition("=")
+    if not (pattern and equals and buffer):
+        raise ValueError(f"{item!r} is not <tensor name pattern>=<buffer type>")
+    return pattern, buffer
+
+
+CPU_ROWS = (
+    Flag(
+        names=("-t", "--threads"),
+        group=Group.CPU,
+        value=integer(),
+        env=("LLAMA_ARG_THREADS",),
+        sets="context.cpu.n_threads",
+        default="-1, the physical cores",
+        help="threads while text is generated",
+    ),
+    Flag(
+        names=("-tb", "--threads-batch"),
+        group=Group.CPU,
+        value=integer(),
+        sets="context.cpu_batch.n_threads",
+        default="as --threads",
+        help="threads while prompts are read",
+    ),
+    Flag(
+        names=("-C", "--cpu-mask"),
+        group=Group.CPU,
+        value=Value("M", cpu_mask),
+        sets="context.cpu.cpus",
+        default="any CPU",
+        extends=True,
+        help="CPUs to stay on, as a hexadecimal mask; adds to --cpu-range",
+    ),
+    Flag(
+        names=("-Cr", "--cpu-range"),
+        group=Group.CPU,
+        value=Value("lo-hi", cpu_range),
+        sets="context.cpu.cpus",
+        default="any CPU",
+        extends=True,
+        help="CPUs to stay on, as a range; adds to --cpu-mask",
+    ),
+    Flag(
+        names=("--cpu-strict",),
+        group=Group.CPU,
+        value=choice("0", "1", hint="<0|1>"),
+        state=State.ACCEPTED,
+        help="pin each thread to one CPU",
+        why=NO_THREADPOOL,
+    ),
+    Flag(
+        names=("--prio",),
+        group=Group.CPU,
+        value=integer(-1, 3),
+        state=State.ACCEPTED,
+        help="priority of the threads, from low (-1) to realtime (3)",
+        why=NO_THREADPOOL,
+    ),
+    Flag(
+        names=("--poll",),
+        group=Group.CPU,
+        value=integer(0, 100, hint="<0...100>"),
+        state=State.ACCEPTED,
+        help="how eagerly idle threads look for work",
+        why=NO_THREADPOOL,
+    ),
+    Flag(
+        names=("-Cb", "--cpu-mask-batch"),
+        group=Group.CPU,
+        value=Value("M", cpu_mask),
+        state=State.ACCEPTED,
+        help="CPUs for reading prompts, as a mask",
+        why=ONE_POLICY.format("--cpu-mask"),
+    ),
+    Flag(
+        names=("-Crb", "--cpu-range-batch"),
+        group=Group.CPU,
+        value=Value("lo-hi", cpu_range),
+        state=State.ACCEPTED,
+        help="CPUs for reading prompts, as a range",
+        why=ONE_POLICY.format("--cpu-range"),
+    ),
+    Flag(
+        names=("--cpu-strict-batch",),
+        group=Group.CPU,
+        value=choice("0", "1", hint="<0|1>"),
+        state=State.ACCEPTED,
+        help="pin each prompt thread to one CPU",
+        why=NO_THREADPOOL,
+    ),
+    Flag(
+        names=("--prio-batch",),
+        group=Group.CPU,
+        value=integer(0, 3),
+        state=State.ACCEPTED,
+        help="priority of prompt threads",
+        why=NO_THREADPOOL,
+    ),
+    Flag(
+        names=("--poll-batch",),
+        group=Group.CPU,
+        value=choice("0", "1", hint="<0|1>"),
+        state=State.ACCEPTED,
+        help="how eagerly idle prompt threads look for work",
+        why=NO_THREADPOOL,
+    ),
+    Flag(
+        names=("--numa",),
+        group=Group.CPU,
+        value=choice("distribute", "isolate", "numactl", hint="TYPE"),
+        env=("LLAMA_ARG_NUMA",),
+        sets="model.numa",
+        help="on machines with several memory nodes: spread over all, stay on the first, or follow numactl",
+    ),
+    Flag(
+        names=("--repack",),
+        off=("-nr", "--no-repack"),
+        group=Group.CPU,
+        env=("LLAMA_ARG_REPACK",),
+        sets="model.repack",
+        help="lay weights out anew while loading, where that computes faster",
+    ),
+)
+
+GPU_ROWS = (
+    Flag(
+        names=("-ngl", "--gpu-layers", "--n-gpu-layers"),
+        group=Group.GPU,
+        value=Value("N", gpu_layers, choices=("auto", "all")),
+        env=("LLAMA_ARG_N_GPU_LAYERS",),
+        sets="model.n_gpu_layers",
+        default="auto",
+        help="layers to keep in the GPU's memory: a number, auto or all",
+    ),
+    Flag(
+        names=("-sm", "--split-mode"),
+        group=Group.GPU,
+        value=choice("none", "layer", "row", "tensor"),
+        env=("LLAMA_ARG_SPLIT_MODE",),
+        sets="model.split_mode",
+        help="over several GPUs: one alone, whole layers, rows of weights, or weights and cache",
+    ),
+    Flag(
+        names=("-ts", "--tensor-split"),
+        group=Group.GPU,
+        value=Value("N0,N1,N2,...", proportions),
+        env=("LLAMA_ARG_TENSOR_SPLIT",),
+        sets="model.tensor_split",
+        default="by free memory",
+        help="share of the model for each GPU, for example 3,1",
+    ),
+    Flag(
+        names=("-mg", "--main-gpu"),
+        group=Group.GPU,
+        value=integer(0, hint="INDEX"),
+        env=("LLAMA_ARG_MAIN_GPU",),
+        sets="model.main_gpu",
+        help="the GPU that holds the model (--split-mode none) or the results in between (row)",
+    ),
+    Flag(
+        names=("-dev", "--device"),
+        group=Group.GPU,
+        value=comma_list("<dev1,dev2,..>", needed=True),
+        env=("LLAMA_ARG_DEVICE",),
+        sets="model.devices",
+        default="all that --list-devices prints",
+        help="devices to use, by name; none keeps everything on the CPU",
+    ),
+    Flag(
+        names=("-ot", "--override-tensor"),
+        group=Group.GPU,
+        value=comma_list("<pattern>=<buffer>,...", tensor_buffer),
+        env=("LLAMA_ARG_OVERRIDE_TENSOR",),
+        sets="model.tensor_buffers",
+        extends=True,
+        help="put tensors whose name matches into this kind of memory",
+    ),
+    Flag(
+        names=("-cmoe", "--cpu-moe"),
+        group=Group.GPU,
+        env=("LLAMA_ARG_CPU_MOE",),
+        sets="model.cpu_moe",
+        help="keep all experts of a mixture in the CPU's memory",
+    ),
+    Flag(
+        names=("-ncmoe", "--n-cpu-moe"),
+        group=Group.GPU,
+        value=integer(0),
+        env=("LLAMA_ARG_N_CPU_MOE",),
+        sets="model.n_cpu_moe",
+        help="keep the experts of the first N layers in the CPU's memory",
+    ),
+    Flag(
+        names=("-ncffn", "--n-cpu-ffn"),
+        group=Group.GPU,
+        value=integer(0),
+        env=("LLAMA_ARG_N_CPU_FFN",),
+        sets="model.n_cpu_ffn",
+        help="keep the feed-forward weights of the first N layers of a dense model in the CPU's memory",
+    ),
+    Flag(
+        names=("-kvo", "--kv-offload"),
+        off=("-nkvo", "--no-kv-offload"),
+        group=Group.GPU,
+        env=("LLAMA_ARG_KV_OFFLOAD",),
+        sets="context.kv_offload",
+        help="keep the KV cache with the layers that a GPU holds",
+    ),
+    Flag(
+        names=("--op-offload",),
+        off=("--no-op-offload",),
+        group=Group.GPU,
+        sets="model.op_offload",
+        help="let a GPU compute large steps over weights in the CPU's memory",
+    ),
+    Flag(
+        names=("--no-host",),
+        group=Group.GPU,
+        env=("LLAMA_ARG_NO_HOST",),
+        sets="model.no_host",
+        help="leave the pinned host buffer out, so that other kinds of memory can be used",
+    ),
+    Flag(
+        names=("-fit", "--fit"),
+        group=Group.GPU,
+        value=on_off(),
+        env=("LLAMA_ARG_FIT",),
+        state=State.ACCEPTED,
+        help="shrink what was not set until it fits the devices",
+        why="sizes are taken as given; when memory runs out, lower -c or -ngl",
+    ),
+    Flag(
+        names=("-fitt", "--fit-target"),
+        group=Group.GPU,
+        value=text("MiB0,MiB1,MiB2,..."),
+        env=("LLAMA_ARG_FIT_TARGET",),
+        state=State.ACCEPTED,
+        help="memory that --fit leaves free",
+        why="sizes are taken as given; when memory runs out, lower -c or -ngl",
+    ),
+    Flag(
+        names=("-fitc", "--fit-ctx"),
+        group=Group.GPU,
+        value=integer(0),
+        env=("LLAMA_ARG_FIT_CTX",),
+        state=State.ACCEPTED,
+        help="smallest context that --fit may choose",
+        why="sizes are taken as given; when memory runs out, lower -c or -ngl",
+    ),
+    Flag(
+        names=("--rpc",),
+        group=Group.GPU,
+        value=text("SERVERS"),
+        env=("LLAMA_ARG_RPC",),
+        state=State.REFUSED,
+        help="compute on other machines",
+        why="the library is not built with llama.cpp's RPC backend: serve on the machine that has the memory",
+    ),
+)
