@@ -1,8 +1,8 @@
 """Everything a person decided when starting the server: frozen values, llama-server's defaults, no parsing.
 
-`cli/` fills it from flags and variables; `runtime/` hands the parts on (it alone turns `model`, `context`, `adapters` and
-`embedding` into what `llama/` wants). Words with a fixed list of values are plain strings here, spelled as the flag spells
-them and checked by `cli/`; the enum that gives them meaning lives with its owner.
+`cli/` fills it from flags and variables; `runtime/` hands the parts on (it alone turns `model`, `context`, `adapters`
+and `embedding` into what `llama/` wants). Words with a fixed list of values are plain strings here, spelled as the flag
+spells them and checked by `cli/`; the enum that gives them meaning lives with its owner.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class ModelSettings:
 class RopeSettings:
     """Position scaling. Zeros and negatives mean "as the model says".
 
-    scale: `--rope-scale`, how many times longer (0 unset).  frequency_scale: its inverse, `--rope-freq-scale` (0 unset).
+    scale: `--rope-scale`, how many times longer (0 unset).  frequency_scale: its inverse, `--rope-freq-scale`.
     """
 
     scaling: str = "model"
@@ -160,9 +160,9 @@ class AdapterSettings:
 class ReasoningSettings:
     """What the flags say about thinking; a request may say otherwise.
 
-    enabled: None leaves it to the template (which means on, wire formats section 0).  effort: None is the template's own.
-    budget: thought tokens at most, -1 unlimited, 0 none.  preserve: earlier turns keep their thoughts where the template can.
-    parser: a reasoning format's name (posture), None to resolve it from the file.
+    enabled: None leaves it to the template (on, wire formats section 0).  effort: None is the template's own.
+    budget: thought tokens at most, -1 unlimited, 0 none.  preserve: earlier turns keep their thoughts, if the template
+    can.  parser: a reasoning format's name (posture), None to resolve it from the file.
     """
 
     enabled: bool | None = None
@@ -178,7 +178,7 @@ class ReasoningSettings:
 class ChatSettings:
     """How conversations become prompts, and answers become messages.
 
-    template: a built-in's name or Jinja source, None for the file's own.  template_origin: where it came from, in words.
+    template: a built-in's name or Jinja source, None for the file's own.  template_origin: the flag it came from.
     jinja: False renders the built-in named templates only.  template_kwargs: before the request's own.
     skip_parsing: everything the model writes is content.  tool_call_parser: a syntax's name, None to resolve it.
     """
@@ -265,7 +265,8 @@ class ServerSettings:
     api_prefix: "" or "/x", no trailing slash.  static_path: folder of files served at /, "" none.
     sse_ping_interval: silence after which a stream gets a comment line; -1 never.
     sleep_idle: idle time after which the model is unloaded; -1 never.
-    threads: for blocking work beside the event loop; -1 automatic.  ui: the page at /.  prediction: None unless AIP_MODE is PREDICTION.
+    threads: for blocking work beside the event loop; -1 automatic.  ui: the page at /.
+    prediction: None unless AIP_MODE is PREDICTION.
     """
 
     hosts: tuple[str, ...] = ("127.0.0.1",)

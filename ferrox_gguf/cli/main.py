@@ -1,4 +1,4 @@
-"""The two commands. `ferrox-server` takes llama-server's flags; `ferrox-gguf NAME` has it as `serve`, beside its tools."""
+"""The two commands: `ferrox-server` takes llama-server's flags; `ferrox-gguf` has it as `serve`, beside its tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`ferrox-server`: flags → Settings → a running server; what goes wrong before it listens is one line and exit status 1."""
+"""`ferrox-server`: flags → Settings → a running server.
+
+What goes wrong before it listens is one line on standard error and exit status 1.
+"""
 
 from __future__ import annotations
 

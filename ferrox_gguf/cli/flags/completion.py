@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 
 from ferrox_gguf.cli.flags.table import FLAGS
 
@@ -24,13 +25,15 @@ def completion_bash() -> str:
     """The script."""
     spellings = sorted({name for flag in FLAGS for name in (*flag.names, *flag.off)})
     files = [name for flag in FLAGS if flag.value and flag.value.hint in PATH_HINTS for name in flag.names]
-    cases = [f'        {"|".join(files)})\n            COMPREPLY=($(compgen -f -- "$word")); return ;;']
+    cases = [_case(files, 'COMPREPLY=($(compgen -f -- "$word")); ')]
     for flag in FLAGS:
         if flag.value and flag.value.choices:
             words = shlex.quote(" ".join(flag.value.choices))
-            cases.append(
-                f'        {"|".join(flag.names)})\n            COMPREPLY=($(compgen -W {words} -- "$word")); return ;;'
-            )
+            cases.append(_case(flag.names, f'COMPREPLY=($(compgen -W {words} -- "$word")); '))
         elif flag.value and flag.value.hint not in PATH_HINTS:
-            cases.append(f"        {'|'.join(flag.names)}) return ;;")
+            cases.append(_case(flag.names, ""))
     return SCRIPT.format(cases="\n".join(cases), flags=shlex.quote(" ".join(spellings)))
+
+
+def _case(names: Sequence[str], then: str) -> str:
+    return f"        {'|'.join(names)}) {then}return ;;"

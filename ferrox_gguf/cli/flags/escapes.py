@@ -8,7 +8,7 @@ SIMPLE = {"n": "\n", "r": "\r", "t": "\t", "'": "'", '"': '"', "\\": "\\"}
 
 
 def unescaped(text: str) -> str:
-    r"""`\n`, `\r`, `\t`, `\'`, `\"`, `\\` and bytes as `\x41`; any other backslash stays. Bytes must add up to UTF-8."""
+    r"""`\n`, `\r`, `\t`, `\'`, `\"`, `\\` and bytes as `\x41`; any other backslash stays."""
     if "\\" not in text:
         return text
     raw = re.sub(rb"\\(x[0-9a-fA-F]{2}|.)", _byte, text.encode(), flags=re.DOTALL)

@@ -33,7 +33,7 @@ class CommandLine:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A flag as it was used. said: the spelling or the variable.  on: False for an off spelling.  raw: what followed."""
+    """A flag as it was used. said: its spelling or variable.  on: False for an off spelling.  raw: what followed."""
 
     flag: Flag
     said: str

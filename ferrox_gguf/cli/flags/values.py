@@ -26,7 +26,7 @@ def truth(text: str) -> bool:
 
 
 def kind_truth(text: str) -> bool:
-    """A boolean in any case, with spaces around it, and with a plain `no`: what --prefill-assistant's variables allow."""
+    """A boolean in any case, with spaces around it, or a plain `no` (required behaviours, K3)."""
     word = text.strip().lower()
     return False if word == "no" else truth(word)
 

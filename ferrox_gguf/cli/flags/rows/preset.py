@@ -28,7 +28,7 @@ def embedding_gemma(settings: Settings, value: object) -> Settings:
 
 
 def infill(model: str) -> Preset:
-    """A model that fills gaps in code, for an editor: small batches, and pieces of the prompt reused where they moved."""
+    """A model that fills gaps in code, for an editor: small batches, and prompts reused in pieces that moved."""
 
     def apply(settings: Settings, value: object) -> Settings:
         settings = _from_repository(settings, f"{model}-Q8_0-GGUF", f"{model.lower()}-q8_0.gguf", 8012)
