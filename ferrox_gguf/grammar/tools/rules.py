@@ -1,0 +1,78 @@
+"""What every tool-call grammar is made of: markers, names, and values in llguidance's Lark dialect.
+
+A tool-call constraint is one Lark grammar: the family's own wire form, with each tool's schema inside it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from ferrox_gguf.grammar.source import inline_json
+from ferrox_gguf.json_types import Json, JsonObject
+from ferrox_gguf.request import Tool
+
+LAYOUT = r"/[ \t\r\n]{0,4}/"
+"""Optional white space between the parts of a call, bounded."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallRules:
+    """What a request allows. tools: those that may be called; parallel: more than one call.
+
+    special: the id of a text that the vocabulary holds as one special token, else None. llguidance never matches a
+    special token by its text, so a marker is written by id exactly when the vocabulary has it.
+    """
+
+    tools: Sequence[Tool]
+    parallel: bool
+    special: Callable[[str], int | None]
+
+    def marker(self, text: str) -> str:
+        """A marker as Lark: by id where the vocabulary has one token for it, else as text."""
+        token = self.special(text)
+        return literal(text) if token is None else f"<[{token}]>"
+
+    def field(self, index: int) -> str:
+        """How an error names a tool's schema."""
+        return f"tools.{index}.function.parameters"
+
+    def arguments(self, index: int) -> str:
+        """One tool's whole argument object, as a JSON value."""
+        return inline_json(object_schema(self.tools[index]), field=self.field(index))
+
+
+class ToolGrammar(Protocol):
+    """One syntax's constraint: a Lark grammar whose `start` is one call or, if allowed, several."""
+
+    def lark(self, rules: CallRules) -> str: ...
+
+
+def literal(text: str) -> str:
+    """A text as a Lark string."""
+    return json.dumps(text, ensure_ascii=True)
+
+
+def object_schema(tool: Tool) -> JsonObject:
+    """A tool's parameters as the schema of an object: clients leave `type` out, or the whole schema."""
+    schema: dict[str, Json] = dict(tool.parameters)
+    if "$ref" not in schema and "anyOf" not in schema and "allOf" not in schema and "oneOf" not in schema:
+        schema.setdefault("type", "object")
+        if schema["type"] == "object" and "properties" in schema:
+            schema.setdefault("additionalProperties", False)
+        elif schema["type"] == "object" and not schema.keys() - {"type"}:
+            schema["properties"] = {}
+            schema["additionalProperties"] = False
+    return schema
+
+
+def repeated(call: str, rules: CallRules, separator: str = LAYOUT) -> str:
+    """`call` once, or several times with `separator` between, as the request allows."""
+    return f"{call} ({separator} {call})*" if rules.parallel else call
+
+
+def alternatives(name: str, branches: Sequence[str]) -> str:
+    """One Lark rule of several branches."""
+    return f"{name}: " + "\n    | ".join(branches)
