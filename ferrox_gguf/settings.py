@@ -41,9 +41,8 @@ class ModelSettings:
 
     path: the GGUF (first part of a split one); "" until `cli/` has fetched `source`.
     n_gpu_layers: -1 auto, -2 all.  devices: ("none",) for the CPU alone, () for llama.cpp's own choice.
-    tensor_buffers: (tensor name pattern, buffer type).  n_cpu_moe, n_cpu_ffn: first N layers kept on the CPU.
-    cpu_moe: every layer's experts kept on the CPU.  override_kv: metadata key and the value to put in its place.
-    tensor_split: proportions, one a device.
+    tensor_buffers: (tensor name pattern, buffer type), the first that matches counts.
+    override_kv: metadata key and the value to put in its place.  tensor_split: proportions, one a device.
     """
 
     path: str = ""
@@ -56,9 +55,6 @@ class ModelSettings:
     tensor_split: tuple[float, ...] = ()
     devices: tuple[str, ...] = ()
     tensor_buffers: tuple[tuple[str, str], ...] = ()
-    cpu_moe: bool = False
-    n_cpu_moe: int = 0
-    n_cpu_ffn: int = 0
     load_mode: str = "auto"
     lazy_mode: str = "auto"
     numa: str = "off"

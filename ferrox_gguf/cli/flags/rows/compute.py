@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from dataclasses import replace
 
 from ferrox_gguf.cli.flags.flag import Flag, Group, State, Value
 from ferrox_gguf.cli.flags.values import choice, comma_list, integer, on_off, text
+from ferrox_gguf.settings import Settings
 
 MAX_CPUS = 512
 """ggml's limit (GGML_MAX_N_THREADS)."""
+
+CPU_MEMORY = "CPU"
+"""ggml's name for plain memory."""
+
+EXPERTS = r"\.ffn_(gate|up|down|gate_up)_(ch)?exps"
+FEED_FORWARD = r"\.ffn_(gate|up|down)\."
 
 ONE_POLICY = "all work runs on one set of threads: set it with {}"
 NO_THREADPOOL = "llama.cpp's own threads are used as they come; start the process under chrt or nice to change them"
@@ -53,6 +62,28 @@ def proportions(shares: str) -> tuple[float, ...]:
         return tuple(float(share) for share in re.split("[,/]+", shares))
     except ValueError:
         raise ValueError(f"{shares!r} is not a list of numbers") from None
+
+
+def with_buffers(settings: Settings, buffers: object) -> Settings:
+    """Adds to where tensors lie; what was said first counts where two patterns match."""
+    assert isinstance(buffers, tuple)
+    model = settings.model
+    return replace(settings, model=replace(model, tensor_buffers=(*model.tensor_buffers, *buffers)))
+
+
+def experts_on_cpu(settings: Settings, on: object) -> Settings:
+    """The experts of every layer."""
+    return with_buffers(settings, ((EXPERTS, CPU_MEMORY),)) if on else settings
+
+
+def first_layers(tensors: str) -> Callable[[Settings, object], Settings]:
+    """These tensors of as many layers as the flag says."""
+
+    def apply(settings: Settings, layers: object) -> Settings:
+        assert isinstance(layers, int)
+        return with_buffers(settings, tuple((rf"blk\.{layer}{tensors}", CPU_MEMORY) for layer in range(layers)))
+
+    return apply
 
 
 def tensor_buffer(item: str) -> tuple[str, str]:
@@ -230,15 +261,14 @@ GPU_ROWS = (
         group=Group.GPU,
         value=comma_list("<pattern>=<buffer>,...", tensor_buffer),
         env=("LLAMA_ARG_OVERRIDE_TENSOR",),
-        sets="model.tensor_buffers",
-        extends=True,
+        sets=with_buffers,
         help="put tensors whose name matches into this kind of memory",
     ),
     Flag(
         names=("-cmoe", "--cpu-moe"),
         group=Group.GPU,
         env=("LLAMA_ARG_CPU_MOE",),
-        sets="model.cpu_moe",
+        sets=experts_on_cpu,
         help="keep all experts of a mixture in the CPU's memory",
     ),
     Flag(
@@ -246,7 +276,8 @@ GPU_ROWS = (
         group=Group.GPU,
         value=integer(0),
         env=("LLAMA_ARG_N_CPU_MOE",),
-        sets="model.n_cpu_moe",
+        sets=first_layers(EXPERTS),
+        default="0",
         help="keep the experts of the first N layers in the CPU's memory",
     ),
     Flag(
@@ -254,7 +285,8 @@ GPU_ROWS = (
         group=Group.GPU,
         value=integer(0),
         env=("LLAMA_ARG_N_CPU_FFN",),
-        sets="model.n_cpu_ffn",
+        sets=first_layers(FEED_FORWARD),
+        default="0",
         help="keep the feed-forward weights of the first N layers of a dense model in the CPU's memory",
     ),
     Flag(
