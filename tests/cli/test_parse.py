@@ -6,7 +6,7 @@ from ferrox_gguf.cli.flags.flag import Action
 from ferrox_gguf.cli.flags.parse import parse
 from ferrox_gguf.errors import StartupError
 from ferrox_gguf.request import RANDOM_SEED, GrammarKind, ReasoningDisplay
-from ferrox_gguf.settings import Adapter, Settings
+from ferrox_gguf.settings import Adapter, ReasoningSettings, Settings
 
 
 def settings(*arguments: str, **environment: str) -> Settings:
@@ -212,8 +212,8 @@ def test_template_variables_are_a_json_object():
 
 
 def test_thinking_is_steered_by_flags():
-    said = settings("-rea", "off", "--reasoning-format", "deepseek-legacy", "--reasoning-effort", "high").chat.reasoning
-    assert (reasoning.enabled, reasoning.display, reasoning.effort) == (False, ReasoningDisplay.DEEPSEEK_LEGACY, "high")
+    said = settings("-rea", "off", "--reasoning-format", "deepseek-legacy", "--reasoning-effort", "high")
+    assert said.chat.reasoning == ReasoningSettings(False, ReasoningDisplay.DEEPSEEK_LEGACY, "high")
     assert settings("--reasoning-effort", "default").chat.reasoning.effort is None
     assert settings("--reasoning", "auto").chat.reasoning.enabled is None
 
