@@ -10,6 +10,7 @@ import orjson
 from ferrox_gguf.errors import (
     GenerationFailed,
     InvalidField,
+    MediaNotSupported,
     NotFound,
     NotSupported,
     PromptTooLong,
@@ -40,6 +41,7 @@ KINDS: tuple[tuple[type[Exception], int, str], ...] = (
     (RequestError, 400, "invalid_request_error"),
     (Unauthorised, 401, "authentication_error"),
     (NotFound, 404, "not_found_error"),
+    (MediaNotSupported, 500, "server_error"),
     (NotSupported, 501, "not_supported_error"),
     (Unavailable, 503, "unavailable_error"),
     (GenerationFailed, 500, "server_error"),

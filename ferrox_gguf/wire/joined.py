@@ -25,8 +25,17 @@ class JoinedCall:
 
 
 @dataclass(slots=True)
+class Passage:
+    """A run of one kind in the order of writing. call: the call it is; else thought tells reasoning from content."""
+
+    text: str = ""
+    thought: bool = False
+    call: JoinedCall | None = None
+
+
+@dataclass(slots=True)
 class Joined:
-    """One choice from its first step to its finish."""
+    """One choice from its first step to its finish. passages: the same output in the order in which it was written."""
 
     content: str = ""
     reasoning: str = ""
@@ -35,15 +44,19 @@ class Joined:
     infos: list[TokenInfo] = field(default_factory=list)
     finish: Finish | None = None
     cut_call: bool = False
+    passages: list[Passage] = field(default_factory=list)
 
     def add(self, step: Step) -> None:
         for event in step.events:
             if isinstance(event, ContentDelta):
                 self.content += event.text
+                self._passage(thought=False).text += event.text
             elif isinstance(event, ReasoningDelta):
                 self.reasoning += event.text
+                self._passage(thought=True).text += event.text
             elif isinstance(event, ToolCallStart):
                 self.calls.append(JoinedCall(event.name, event.id))
+                self.passages.append(Passage(call=self.calls[-1]))
             elif isinstance(event, ToolCallArguments):
                 self.calls[event.index].arguments += event.fragment
             else:
@@ -51,6 +64,13 @@ class Joined:
         self.tokens += step.tokens
         self.infos += step.infos
         self.finish = step.finish or self.finish
+
+    def _passage(self, *, thought: bool) -> Passage:
+        last = self.passages[-1] if self.passages else None
+        if last is None or last.call is not None or last.thought is not thought:
+            last = Passage(thought=thought)
+            self.passages.append(last)
+        return last
 
     @property
     def ended(self) -> Finish:
