@@ -7,6 +7,7 @@ FerroxError
 │   ├── TemplateRefused     the chat template raised, in its own words
 │   └── TemplateFailed      the chat template broke on this conversation
 ├── NotSupported            a correct request for something this model or server cannot do (501)
+├── MediaNotSupported       an image, sound or file for a model that reads text
 ├── NotFound                no such route, model, slot or file
 ├── Unauthorised            a missing or wrong API key
 ├── Unavailable             loading, asleep, or the queue is full (503)
@@ -56,6 +57,17 @@ class TemplateFailed(RequestError):
 
 class NotSupported(FerroxError):
     """A well-formed request for what this model or this server was not started to do (501)."""
+
+
+class MediaNotSupported(FerroxError):
+    """A part of a message that is no text. llama-server answers 500 here, and scripts match on the words.
+
+    medium: image, audio, video, document or file.
+    """
+
+    def __init__(self, medium: str) -> None:
+        super().__init__(f"{medium} input is not supported: this model reads text only")
+        self.medium = medium
 
 
 class NotFound(FerroxError):

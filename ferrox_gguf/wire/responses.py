@@ -67,6 +67,7 @@ class ResponsesAnswer:
         self._ids = CallIds()
         self._items: list[Item] = []
         self._open: Item | None = None
+        self._infos: list[TokenInfo] = []
         self._sequence = 0
         self._begun = False
         self._cut_call = False
@@ -84,6 +85,7 @@ class ResponsesAnswer:
         elif step.progress:
             response = self._response("in_progress", [], None)
             out.append(self._frame("response.in_progress", {"response": response}, self._progress(step)))
+        self._infos += step.infos
         for event in step.events:
             self._event(event, step, out)
         if step.finish:
@@ -118,7 +120,7 @@ class ResponsesAnswer:
             said[0].logprobs = self._probabilities(one.infos)
         status = self._status(one.ended)
         response = self._response(status, self._output(status), one.ended.usage)
-        return orjson.dumps({**response, "timings": timings_json(one.ended.timings)})
+        return orjson.dumps(response)
 
     def _whole_item(self, passage: Passage) -> Item:
         kind = CALL if passage.call else REASONING if passage.thought else MESSAGE
@@ -133,7 +135,8 @@ class ResponsesAnswer:
     def _event(self, event: OutputEvent, step: Step, out: list[bytes]) -> None:
         if isinstance(event, ContentDelta):
             item = self._passage(MESSAGE, out)
-            logprobs = self._probabilities(step.infos) if step.infos else []
+            # Tokens whose text was held back are reported with the next text that is shown.
+            logprobs, self._infos = self._probabilities(self._infos), []
             item.logprobs += logprobs
             self._delta(item, "response.output_text.delta", event.text, out, {"logprobs": logprobs}, step)
         elif isinstance(event, ReasoningDelta):
@@ -182,7 +185,7 @@ class ResponsesAnswer:
             return
         item.whole = status == "completed"
         if item.kind == CALL:
-            done = {**at(item), "arguments": item.text, "name": item.name}
+            done = {**at(item), "arguments": item.text}
             out.append(self._frame("response.function_call_arguments.done", done))
         else:
             said = "output_text" if item.kind == MESSAGE else "reasoning_text"
@@ -237,7 +240,6 @@ class ResponsesAnswer:
             "parallel_tool_calls": echo.parallel_tool_calls,
             "previous_response_id": None,
             "reasoning": {"effort": None, "summary": None, **echo.reasoning},
-            "store": echo.store,
             "temperature": echo.temperature,
             "text": dict(echo.text),
             "tool_choice": echo.tool_choice,

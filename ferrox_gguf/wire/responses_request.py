@@ -49,7 +49,6 @@ class Echo:
     tool_choice: Json = "auto"
     tools: tuple[JsonObject, ...] = ()
     top_p: float | None = None
-    store: bool = False
 
 
 def parse_responses(body: JsonObject, served: Served) -> ChatRequest:
