@@ -117,6 +117,11 @@ class CompactJson:
         """What was held of text that was certainly written, when output was cut off."""
         return self._escape or self._held or self._word or ("," if self._comma else "")
 
+    @property
+    def in_list(self) -> bool:
+        """Inside an open list of this value."""
+        return "[" in self._stack
+
     # -- strings
 
     def _string(self, text: str, at: int, out: list[str]) -> int:

@@ -22,21 +22,40 @@ class Cursor:
     """Unread text with a position.
 
     text: what has arrived and is not forgotten.  at: where reading stands.  mark: up to here is decided.
-    end: None while more may come.
+    reach: the farthest place looked at since the last decision (what a failed attempt has cost).
+    commits: how often something was decided.  end: None while more may come.
     """
 
-    __slots__ = ("at", "end", "mark", "text")
+    __slots__ = ("at", "commits", "end", "mark", "reach", "text")
 
     def __init__(self, text: str = "") -> None:
-        self.text, self.at, self.mark = text, 0, 0
+        self.text, self.at, self.mark, self.reach, self.commits = text, 0, 0, 0, 0
         self.end: End | None = None
 
-    def commit(self) -> None:
-        """Decide everything read so far: it will not become content again. Forgets it, so that memory stays flat."""
+    def append(self, text: str) -> None:
+        """More has arrived. In place where CPython can, so that a long held text does not cost its length a piece."""
+        joined = self.text
+        self.text = ""
+        joined += text
+        self.text = joined
+
+    def forget(self) -> None:
+        """Drop what was read, so that memory stays flat. Positions saved before this are void."""
         if self.at > 4096 or self.at == len(self.text):
             self.text = self.text[self.at :]
             self.at = 0
-        self.mark = self.at
+
+    def commit(self) -> None:
+        """Decide everything read so far: it will not become content again. Positions saved before this are void."""
+        self.forget()
+        self.mark = self.reach = self.at
+        self.commits += 1
+
+    def back(self, at: int) -> None:
+        """Return to an earlier place, to read from there as something else."""
+        if self.at > self.reach:
+            self.reach = self.at
+        self.at = at
 
     def rest(self) -> str:
         return self.text[self.at :]
@@ -52,8 +71,8 @@ class Cursor:
     def space(self) -> Steps[None]:
         """Skip white space, as far as it goes (waits until something else, or the end)."""
         while (yield from self.more()):
-            text, at, size = self.text, self.at, len(self.text)
-            while at < size and text[at] in SPACE:
+            at, size = self.at, len(self.text)
+            while at < size and self.text[at] in SPACE:
                 at += 1
             self.at = at
             if at < size:
@@ -97,6 +116,7 @@ class Cursor:
                 self.at = found
                 return piece
             if self.end is not None or found >= 0 or (limit is not None and len(self.text) - self.at > limit + longest):
+                self.reach = max(self.reach, len(self.text) if limit is None else self.at + limit)
                 return None
             searched = max(self.at, len(self.text) - longest + 1)
             yield

@@ -28,12 +28,17 @@ class Fields:
     """Names of the payload's fields, first choice first.
 
     late_id: the family writes the id behind the arguments (see LATE_ID).
+    only: the fields there may be besides; None for any (nobody reads them).
     """
 
     name: tuple[str, ...] = ("name",)
     arguments: tuple[str, ...] = ("arguments", "parameters")
     id: tuple[str, ...] = ()
     late_id: bool = False
+    only: tuple[str, ...] | None = None
+
+    def known(self, key: str) -> bool:
+        return self.only is None or key in self.only or key in self.name + self.arguments + self.id
 
 
 HERMES = Fields()
@@ -50,15 +55,18 @@ def read_value(text: Cursor) -> Steps[str | None]:
         if machine.done or (text.end is not None and not machine.failed and machine.end()):
             return "".join(out)
         if machine.failed or text.end is not None:
-            text.at = start
+            text.back(start)
             return None
         yield
 
 
-def stream_arguments(text: Cursor, calls: CallWriter, closers: Sequence[str], begun: str = "") -> Steps[bool]:
+def stream_arguments(
+    text: Cursor, calls: CallWriter, closers: Sequence[str], begun: str = "", *, listed: bool = False
+) -> Steps[bool]:
     """Stream the object that stands here into the open call, up to its end, a closer, or the end of output.
 
     begun: compact text of the value that was read before (nothing was consumed for it here).
+    listed: the call stands in a JSON list, whose `]` ends it too.
     The first text that cannot be JSON goes out verbatim, with all that follows up to a closer (section 0, calls 6).
     Returns whether the value came to its end by itself or by a closer (False: cut off). Does not finish the call.
     """
@@ -73,7 +81,7 @@ def stream_arguments(text: Cursor, calls: CallWriter, closers: Sequence[str], be
         if machine.done:
             break
         if machine.failed:
-            return (yield from _after_failure(text, calls, machine, closers))
+            return (yield from _after_failure(text, calls, machine, closers, listed))
         if text.end is not None:
             calls.arguments(machine.close() if text.end is End.DONE else machine.cut())
             return text.end is End.DONE
@@ -81,12 +89,13 @@ def stream_arguments(text: Cursor, calls: CallWriter, closers: Sequence[str], be
     return True
 
 
-def _after_failure(text: Cursor, calls: CallWriter, machine: CompactJson, closers: Sequence[str]) -> Steps[bool]:
-    if not machine.in_string and closers:
-        at = text.at
-        found = yield from text.take_any(closers)
-        if found is not None:
-            text.at = at
+def _after_failure(
+    text: Cursor, calls: CallWriter, machine: CompactJson, closers: Sequence[str], listed: bool
+) -> Steps[bool]:
+    """What stands here cannot be JSON: it ends the call, or goes into it as it is."""
+    if not machine.in_string:
+        ends_list = listed and not machine.in_list and text.text.startswith("]", text.at)
+        if ends_list or (yield from _at(text, closers)):
             calls.arguments(machine.close())
             return True
     calls.arguments(machine.cut())
@@ -111,11 +120,60 @@ def verbatim(text: Cursor, calls: CallWriter, closers: Sequence[str]) -> Steps[b
         yield
 
 
-def read_call(text: Cursor, calls: CallWriter, closers: Sequence[str], fields: Fields = HERMES) -> Steps[bool]:
+def stream_call(
+    text: Cursor,
+    calls: CallWriter,
+    name: Tool,
+    id: str | None,
+    closers: Sequence[str],
+    *,
+    listed: bool = False,
+) -> Steps[bool]:
+    """A whole call whose arguments' object stands here. Returns whether it came to its end (see stream_arguments)."""
+    calls.start(name.name, id)
+    whole = yield from stream_arguments(text, calls, closers, listed=listed)
+    calls.finish(whole)
+    text.commit()
+    return whole
+
+
+def read_arguments(
+    text: Cursor,
+    calls: CallWriter,
+    name: Tool,
+    id: str | None,
+    closers: Sequence[str],
+    *,
+    listed: bool = False,
+) -> Steps[bool]:
+    """The call of `name`, whose arguments come next: an object, `null`, a string that holds an object, or nothing
+    before a closer. False: none of these, and nothing was consumed."""
+    start = text.at
+    yield from text.space()
+    if text.text.startswith("{", text.at):
+        yield from stream_call(text, calls, name, id, closers, listed=listed)
+        return True
+    arguments: str | None = "{}"
+    if not (yield from _at(text, closers)):
+        value = yield from read_value(text)
+        arguments = None if value is None else _as_object(value)
+        if arguments is None:
+            text.back(start)
+            return False
+    calls.start(name.name, id)
+    calls.arguments(arguments or "{}")
+    calls.finish()
+    text.commit()
+    return True
+
+
+def read_call(
+    text: Cursor, calls: CallWriter, closers: Sequence[str], fields: Fields = HERMES, *, listed: bool = False
+) -> Steps[bool]:
     """Read one payload object at the cursor; True when it started a call (which is finished then), False: it is text.
 
     On True the cursor stands behind the object, or where it was given up (a closer, the end). Nothing is committed
-    before the call starts, so on False the caller may read the element again as something else.
+    before the call starts, so on False the caller may go back and read the element again as something else.
     """
     if not (yield from text.take("{")):
         return False
@@ -127,6 +185,8 @@ def read_call(text: Cursor, calls: CallWriter, closers: Sequence[str], fields: F
         key = yield from _string(text)
         if key is None:
             break
+        if not fields.known(key):
+            return False
         yield from text.space()
         if not (yield from text.take(":")):
             break
@@ -141,19 +201,18 @@ def read_call(text: Cursor, calls: CallWriter, closers: Sequence[str], fields: F
                 break
             id = _as_id(value)
         elif key in fields.arguments and held is None:
-            if name is not None and not (fields.late_id and id is None):
-                if not (yield from text.more()):
-                    return False
-                if text.text[text.at] == "{":
-                    return (yield from _streamed(text, calls, name, id, closers))
-            limit = LATE_ID if name is not None else None
-            held, over = yield from _held_value(text, limit)
-            if over and name is not None:
-                return (yield from _streamed(text, calls, name, id, closers))
+            late = fields.late_id and id is None
+            held = None if name is not None and not late else (yield from _held_value(text, LATE_ID if name else None))
             if held is None:
-                if name is not None and text.end is not None and text.text.startswith("{", text.at):
-                    return (yield from _streamed(text, calls, name, id, closers))
-                return False
+                yield from text.more()
+                if name is not None and text.text.startswith("{", text.at):
+                    if (yield from stream_call(text, calls, name, id, closers, listed=listed)):
+                        yield from _rest_of_object(text)
+                        text.commit()
+                    return True
+                held = yield from read_value(text)
+                if held is None:
+                    return False
         elif (yield from read_value(text)) is None:
             break
         yield from text.space()
@@ -161,13 +220,15 @@ def read_call(text: Cursor, calls: CallWriter, closers: Sequence[str], fields: F
             break
     if name is None:
         return False
-    arguments = "{}" if held is None or held == "null" else _as_object(held)
+    arguments = "{}" if held is None else _as_object(held)
     if arguments is None:
         return False
     yield from text.space()
     closed = yield from text.take("}")
     if held is None and not closed and not (yield from _at(text, closers)):
         return False  # its arguments have not begun, and are not known to be none
+    if not closed:
+        _unfinished(text)
     calls.start(name.name, id)
     calls.arguments(arguments)
     calls.finish()
@@ -175,12 +236,27 @@ def read_call(text: Cursor, calls: CallWriter, closers: Sequence[str], fields: F
     return True
 
 
-def _streamed(text: Cursor, calls: CallWriter, name: Tool, id: str | None, closers: Sequence[str]) -> Steps[bool]:
-    calls.start(name.name, id)
-    whole = yield from stream_arguments(text, calls, closers)
-    calls.finish(whole)
-    if whole:
-        yield from _rest_of_object(text)
+def read_keyed(text: Cursor, calls: CallWriter, closers: Sequence[str], *, listed: bool = False) -> Steps[bool]:
+    """As read_call, for `{"NAME": {…}}`; further names in the object are further calls."""
+    if not (yield from text.take("{")):
+        return False
+    called = False
+    while True:
+        yield from text.space()
+        said = yield from _string(text)
+        name = None if said is None else calls.offered.find(said)
+        if name is None:
+            return called
+        yield from text.space()
+        if not (yield from text.take(":")) or not (
+            yield from read_arguments(text, calls, name, None, closers, listed=listed)
+        ):
+            return called
+        called = True
+        yield from text.space()
+        if not (yield from text.take(",")):
+            break
+    yield from text.take("}")
     text.commit()
     return True
 
@@ -203,26 +279,37 @@ def _rest_of_object(text: Cursor) -> Steps[None]:
         yield from text.space()
         if (yield from read_value(text)) is None:
             break
-    text.at = start
+    if not _unfinished(text):
+        text.at = start
 
 
-def _held_value(text: Cursor, limit: int | None) -> Steps[tuple[str | None, bool]]:
-    """Read a whole value; (None, True) and nothing consumed when it is an object longer than `limit` characters."""
+def _unfinished(text: Cursor) -> bool:
+    """The output ended in the middle of a value (it is consumed then): what there is of it belongs to the object."""
+    machine = CompactJson()
+    at, _ = machine.feed(text.text, text.at)
+    if text.end is None or machine.failed or machine.done:
+        return False
+    text.at = at
+    return True
+
+
+def _held_value(text: Cursor, limit: int | None) -> Steps[str | None]:
+    """Consume a whole value and return it; None and nothing consumed when it is none, or longer than `limit`."""
     start = text.at
     machine = CompactJson()
     out: list[str] = []
     while True:
-        text.at, fragment = machine.feed(text.text, text.at)
+        at, fragment = machine.feed(text.text, text.at)
+        text.at = at
         out.append(fragment)
-        read = text.at - start
-        if limit is not None and read > limit and text.text.startswith("{", start):
-            text.at = start
-            return None, True
+        if limit is not None and at - start > limit:
+            text.back(start)
+            return None
         if machine.done:
-            return "".join(out), False
+            return "".join(out)
         if machine.failed or text.end is not None:
-            text.at = start
-            return None, machine.failed and limit is not None and text.text.startswith("{", start)
+            text.back(start)
+            return None
         yield
 
 
@@ -238,15 +325,18 @@ def _string(text: Cursor) -> Steps[str | None]:
 
 
 def _as_id(value: str) -> str | None:
-    """Ids are strings or numbers on the wire; anything else is no id."""
+    """Ids are strings or numbers on the wire; anything else (or what no client could be sent) is no id."""
     if value.startswith('"'):
         text: str = json.loads(value)
-        return text or None
+        return text if text and not any("\ud800" <= char <= "\udfff" for char in text) else None
     return value if value[0] in "-0123456789" else None
 
 
 def _as_object(value: str) -> str | None:
-    """The compact object in `value`, which may also be a JSON string that holds one (some models encode twice)."""
+    """The compact object that `value` means: itself, `{}` for null and "", or what a JSON string holds (some models
+    encode twice). None: it is no object."""
+    if value in ("null", '""'):
+        return "{}"
     if value.startswith("{"):
         return value
     if value.startswith('"'):

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import groupby
 
 from ferrox_gguf.events import ContentDelta, OutputEvent
 from ferrox_gguf.output.pieces import End
 from ferrox_gguf.output.tool_calls.cursor import SPACE, Cursor, Steps, held
-from ferrox_gguf.output.tool_calls.syntax import Syntax
+from ferrox_gguf.output.tool_calls.syntax import Addressed, Syntax
 from ferrox_gguf.output.tool_calls.writer import CallWriter
 from ferrox_gguf.request import Tool
 
-PATIENCE = 1 << 22
-"""Characters of failed attempts that are read again before the rest is taken as text.
+PATIENCE = 1 << 20
+"""Characters that failed attempts may read before the rest is taken as text.
 
 A call is looked for again behind each marker that did not start one; this keeps an output made of nothing but markers
-from costing quadratic time.
+from costing quadratic time. Counted in the text that an attempt had to look at, so that cuts do not matter.
 """
 
 
@@ -28,7 +29,7 @@ class ToolCallSplitter:
     """push() returns what is certain; flush() ends the output. The joined events do not depend on the cuts.
 
     syntaxes: the native form first, then Hermes; the first that starts a call is the only one from then on.
-    Without tools (or syntaxes) every text passes untouched.
+    Without tools (or syntaxes) every text passes untouched (but for the headers of an Addressed form).
     """
 
     def __init__(self, syntaxes: Sequence[Syntax], tools: Sequence[Tool]) -> None:
@@ -38,13 +39,14 @@ class ToolCallSplitter:
         self._attempt: Steps[bool] | None = None
         self._reading: Syntax | None = None
         self._candidates: list[Syntax] = []
+        self._commits = 0  # the cursor's, when the attempt began
         self._unmarked = False  # the attempt began at the message's start, without a trigger
-        self._space = ""  # white space that is shown only if text follows it
+        self._space: list[str] = []  # white space that is shown only if text follows it
         self._after_call = False
         self._calls_seen = 0
-        self._at_start = True
         self._patience = PATIENCE
-        self._use(syntaxes if tools else ())
+        self._use(syntaxes if tools else [syntax for syntax in syntaxes if isinstance(syntax, Addressed)])
+        self._at_start = any(syntax.at_start for syntax in self._syntaxes)
 
     @property
     def called(self) -> bool:
@@ -57,17 +59,13 @@ class ToolCallSplitter:
         return self._attempt is not None
 
     def push(self, text: str) -> list[OutputEvent]:
-        if not self._syntaxes and not self._cursor.text and not self._writer.started and not self._space:
-            return [ContentDelta(text)] if text else []
-        if (
-            self._attempt is None
-            and not self._cursor.text
-            and not self._at_start
-            and self._suspect.search(text) is None
-        ):
-            self._content(text)
-            return self._take_events()
-        self._cursor.text += text
+        if self._attempt is None and not self._cursor.text and not self._at_start:
+            if self._untouched:
+                return [ContentDelta(text)] if text else []
+            if self._suspect.search(text) is None:
+                self._content(text)
+                return self._take_events()
+        self._cursor.append(text)
         self._run()
         return self._take_events()
 
@@ -76,78 +74,81 @@ class ToolCallSplitter:
         self._cursor.end = end
         self._run()
         if self._space and not self._after_call and self._calls_seen == self._writer.count:
-            self._events.append(ContentDelta(self._space))
-        self._space = ""
+            self._events.append(ContentDelta("".join(self._space)))
+        self._space.clear()
         return self._take_events()
 
     # -- scanning
 
     def _use(self, syntaxes: Sequence[Syntax]) -> None:
         self._syntaxes = tuple(syntaxes)
+        self._untouched = not syntaxes and not self._writer.started and not self._space
         triggers = sorted({trigger for syntax in syntaxes for trigger in syntax.triggers}, key=len, reverse=True)
         self._triggers = tuple(triggers)
+        self._longest = max(map(len, triggers), default=0)
         self._trigger = re.compile("|".join(map(re.escape, triggers)) or r"(?!)")
         firsts = "".join(re.escape(char) for char in sorted({trigger[0] for trigger in triggers}))
         # A chunk with none of these passes without a look at the held state.
         self._suspect = re.compile(rf"[{firsts}]|\s\Z" if firsts else r"\s\Z")
 
     def _run(self) -> None:
-        while True:
-            if self._attempt is not None:
-                if not self._resume():
-                    return
-            elif not self._scan():
-                return
+        while self._scan() if self._attempt is None else self._resume():
+            pass
 
     def _scan(self) -> bool:
         """Pass text on up to the next place where a call may begin; True when an attempt was begun there."""
         cursor = self._cursor
         text = cursor.text
         if self._at_start:
-            bare = text.lstrip(SPACE)
-            if not bare and cursor.end is None:
-                return False
-            if bare and self._begin_at_start(len(text) - len(bare)):
-                return True
-            self._at_start = False
-        match = self._trigger.search(text)
+            return self._scan_start()
+        match = self._trigger.search(text, cursor.at)
         if match is None:
-            keep = held(text, self._triggers) if cursor.end is None else 0
-            self._content(text[: len(text) - keep])
-            cursor.text = text[len(text) - keep :]
+            tail = text[max(cursor.at, len(text) - self._longest + 1) :]
+            self._pass(len(text) - (held(tail, self._triggers) if cursor.end is None else 0))
             return False
         at = match.start()
         if cursor.end is None and any(
             len(trigger) > len(text) - at and trigger.startswith(text[at:]) for trigger in self._triggers
         ):
-            self._content(text[:at])  # a longer trigger may still stand here
-            cursor.text = text[at:]
+            self._pass(at)  # a longer trigger may still stand here
             return False
-        self._unmarked = False
-        self._begin(at, [s for s in self._syntaxes if any(text.startswith(trigger, at) for trigger in s.triggers)])
+        self._pass(at)
+        self._begin([s for s in self._syntaxes if any(cursor.text.startswith(t, cursor.at) for t in s.triggers)])
         return True
 
-    def _begin_at_start(self, at: int) -> bool:
-        candidates = [syntax for syntax in self._syntaxes if syntax.at_start]
-        if not candidates:
+    def _scan_start(self) -> bool:
+        """The message's first character that is not white space: some forms need no trigger there."""
+        cursor = self._cursor
+        self._pass(len(cursor.text) - len(cursor.text.lstrip(SPACE)))
+        if not cursor.text:
             return False
         self._at_start = False
         self._unmarked = True
-        self._begin(at, candidates)
+        self._begin([syntax for syntax in self._syntaxes if syntax.at_start])
         return True
 
-    def _begin(self, at: int, candidates: list[Syntax]) -> None:
-        self._content(self._cursor.text[:at])
-        self._cursor.text = self._cursor.text[at:]
-        self._candidates = candidates
-        self._next_candidate()
+    def _pass(self, at: int) -> None:
+        """Text up to `at` is content."""
+        cursor = self._cursor
+        if at > cursor.at:
+            self._content(cursor.text[cursor.at : at])
+            cursor.at = at
+        cursor.forget()
+        cursor.mark = cursor.reach = cursor.at
 
     # -- attempts
 
+    def _begin(self, candidates: list[Syntax]) -> None:
+        self._candidates = candidates
+        self._next_candidate()
+
     def _next_candidate(self) -> None:
-        self._cursor.at = self._cursor.mark = 0
+        cursor = self._cursor
+        cursor.at = cursor.reach = cursor.mark
+        self._commits = cursor.commits
+        self._writer.attempt()
         self._reading = self._candidates.pop(0)
-        self._attempt = self._reading.read(self._cursor, self._writer)
+        self._attempt = self._reading.read(cursor, self._writer)
 
     def _resume(self) -> bool:
         """Let the attempt read on; True when it is over, one way or the other."""
@@ -169,28 +170,28 @@ class ToolCallSplitter:
             self._candidates.clear()
             self._use((self._reading,))
 
-    def _conclude(self, calls: bool) -> None:
+    def _conclude(self, read: bool) -> None:
         cursor = self._cursor
-        if calls:
+        self._attempt = None
+        if read:
             self._candidates.clear()
-            self._attempt = None
-            cursor.text = cursor.text[cursor.at :]
-            cursor.at = cursor.mark = 0
+            cursor.forget()
+            cursor.mark = cursor.reach = cursor.at
+            self._unmarked = False
             return
-        if cursor.mark == 0 and self._candidates:
+        self._patience -= max(cursor.reach, cursor.at) - cursor.mark
+        undecided = cursor.commits == self._commits
+        if undecided and self._candidates and self._patience >= 0:
             self._next_candidate()
             return
-        self._attempt = None
-        text = cursor.text = cursor.text[cursor.mark :]
-        unmarked, self._unmarked = self._unmarked and cursor.mark == 0, False
-        cursor.at = cursor.mark = 0
-        self._patience -= len(text)
+        self._candidates.clear()
+        cursor.at = cursor.mark
         if self._patience < 0:
             self._use(())
-        if not unmarked:
-            # One character at least becomes text, so that the same place is not tried again.
-            self._content(text[:1])
-            cursor.text = text[1:]
+        if undecided and not self._unmarked:
+            # One character becomes text, so that the same place is not tried again.
+            self._pass(min(cursor.at + 1, len(cursor.text)))
+        self._unmarked = False
 
     # -- content
 
@@ -205,16 +206,31 @@ class ToolCallSplitter:
             return
         bare = text.rstrip(SPACE)
         if not bare:
-            self._space += text
+            self._space.append(text)
             return
         self._after_call = False
-        shown, self._space = self._space + bare, text[len(bare) :]
-        if self._events and isinstance(last := self._events[-1], ContentDelta):
-            self._events[-1] = ContentDelta(last.text + shown)
+        if self._space:
+            self._space.append(bare)
+            shown = "".join(self._space)
+            self._space.clear()
         else:
-            self._events.append(ContentDelta(shown))
+            shown = bare
+        if len(bare) < len(text):
+            self._space.append(text[len(bare) :])
+        self._events.append(ContentDelta(shown))
 
     def _take_events(self) -> list[OutputEvent]:
         events = self._events[:]
         self._events.clear()
-        return events
+        return events if len(events) < 2 else _merged(events)
+
+
+def _merged(events: list[OutputEvent]) -> list[OutputEvent]:
+    """Neighbouring pieces of content as one."""
+    out: list[OutputEvent] = []
+    for content, group in groupby(events, lambda event: isinstance(event, ContentDelta)):
+        if content:
+            out.append(ContentDelta("".join(event.text for event in group if isinstance(event, ContentDelta))))
+        else:
+            out += group
+    return out

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from ferrox_gguf.output.tool_calls.cursor import Cursor, Steps
 from ferrox_gguf.output.tool_calls.writer import CallWriter
@@ -26,3 +26,10 @@ class Syntax(Protocol):
     @property
     def at_start(self) -> bool: ...
     def read(self, text: Cursor, calls: CallWriter) -> Steps[bool]: ...
+
+
+@runtime_checkable
+class Addressed(Protocol):
+    """A syntax that also writes headers over text. They are markup even where no tools are offered."""
+
+    headers: Sequence[str]
