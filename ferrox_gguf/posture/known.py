@@ -43,6 +43,7 @@ _KIMI_K3 = ReasoningFormat(
     closer="<|close|>think<|sep|>",
     wrapper=("<|open|>response<|sep|>", "<|close|>response<|sep|>"),
     ends_at=("<|open|>response<|sep|>",),
+    tail=("<|close|>message<|sep|>", "<|end_of_msg|>"),
 )
 _SOLAR_OPEN = ReasoningFormat(
     "solar_open", opener="<|think|>", closer="<|end|>", wrapper=("<|content|>", "<|end|>"), header="<|begin|>assistant"

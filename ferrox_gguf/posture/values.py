@@ -46,6 +46,7 @@ class ReasoningFormat:
     always_open: the family starts inside the block when there is no prompt to read.
     bare_closer: a leading closer without an opener means "no thought this turn".
     header: what opens each segment after the first (Solar), dropped like a marker.
+    tail: markup that may close the message behind the answer (Kimi K3), dropped like the wrapper.
     """
 
     name: str
@@ -58,6 +59,7 @@ class ReasoningFormat:
     always_open: bool = False
     bare_closer: bool = False
     header: str = ""
+    tail: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
