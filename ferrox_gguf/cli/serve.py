@@ -1,6 +1,7 @@
 """`ferrox-server`: flags → Settings → a running server.
 
-What goes wrong before it listens is one line on standard error and exit status 1.
+What goes wrong before it listens is one line on standard error and exit status 1. Rooms below are imported where they
+are needed: `--help` must not wait for llama.cpp.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 
 from ferrox_gguf import __version__
+from ferrox_gguf.cli import gpu
+from ferrox_gguf.cli.download import located
 from ferrox_gguf.cli.flags.completion import completion_bash
 from ferrox_gguf.cli.flags.flag import Action
 from ferrox_gguf.cli.flags.help import help_text
@@ -24,42 +27,80 @@ def run(arguments: Sequence[str], environment: Mapping[str, str] = os.environ) -
     try:
         command_line = parse(arguments, environment)
         if command_line.action is not None:
-            print(ACTIONS[command_line.action]())
+            print(ACTIONS[command_line.action](environment))
             return 0
-        return _serve(command_line.settings, command_line.warnings)
+        for warning in command_line.warnings:
+            _warn(warning)
+        return _serve(located(command_line.settings, environment))
     except StartupError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
 
 
-def _serve(settings: Settings, warnings: Sequence[str]) -> int:
+def _serve(settings: Settings) -> int:
+    _stay_on(settings.context.cpu.cpus)
+    found = gpu.present()
+    if found or settings.model.n_gpu_layers != -1:
+        from ferrox_gguf.llama.devices import describe_devices
+
+        if advice := gpu.advice(settings.model, found, describe_devices()):
+            _warn(advice)
     from ferrox_gguf.server import serve
 
-    for warning in warnings:
-        print(f"warning: {warning}", file=sys.stderr)
-    if not settings.model.path:
-        raise StartupError("no model: say which with -m FILE or -hf USER/MODEL")
     return serve.run(settings)
 
 
-def _help() -> str:
+def _stay_on(cpus: tuple[int, ...]) -> None:
+    """Before any thread starts, so that llama.cpp's inherit it (and count the CPUs that are left)."""
+    if not cpus:
+        return
+    if not hasattr(os, "sched_setaffinity"):
+        _warn("--cpu-mask and --cpu-range have no effect on this system")
+        return
+    try:
+        os.sched_setaffinity(0, set(cpus) & set(range(os.cpu_count() or 1)))
+    except OSError as error:
+        raise StartupError(f"--cpu-mask, --cpu-range: {error.strerror}") from None
+
+
+def _warn(line: str) -> None:
+    print(f"warning: {line}", file=sys.stderr)
+
+
+def _help(environment: Mapping[str, str]) -> str:
     return help_text("ferrox-server", shutil.get_terminal_size((100, 24)).columns)
 
 
-def _version() -> str:
+def _version(environment: Mapping[str, str]) -> str:
     from importlib.metadata import version
 
-    return f"version: {__version__} (ferrox-gguf)\nllama-cpp-python: {version('llama-cpp-python')}"
+    return f"version: {__version__} (ferrox-gguf, on llama-cpp-python {version('llama-cpp-python')})"
 
 
-def _todo() -> str:
-    raise StartupError("not yet")
+def _completion(environment: Mapping[str, str]) -> str:
+    return completion_bash()
 
 
-ACTIONS: Mapping[Action, Callable[[], str]] = {
+def _cache_list(environment: Mapping[str, str]) -> str:
+    from ferrox_gguf.cli.download.hub import cached_models
+    from ferrox_gguf.cli.download.places import places
+
+    models = cached_models(places(environment))
+    lines = [f"{size / 2**20:10.1f} MiB  {name}" for name, size in models]
+    return "\n".join(lines) or "no model has been fetched yet"
+
+
+def _list_devices(environment: Mapping[str, str]) -> str:
+    from ferrox_gguf.llama.devices import describe_devices
+
+    lines = [f"  {line}" for line in describe_devices()]
+    return "\n".join(["Available devices:", *(lines or ["  (none: this build of llama.cpp uses the CPU)"])])
+
+
+ACTIONS: Mapping[Action, Callable[[Mapping[str, str]], str]] = {
     Action.HELP: _help,
     Action.VERSION: _version,
-    Action.COMPLETION_BASH: completion_bash,
-    Action.CACHE_LIST: _todo,
-    Action.LIST_DEVICES: _todo,
+    Action.COMPLETION_BASH: _completion,
+    Action.CACHE_LIST: _cache_list,
+    Action.LIST_DEVICES: _list_devices,
 }

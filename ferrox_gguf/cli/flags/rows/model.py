@@ -43,7 +43,7 @@ ROWS = (
         env=("LLAMA_ARG_HF_REPO",),
         sets="model.source.repository",
         help="fetch the model from this repository, into the cache that other tools share; "
-        "without a quant, Q4_K_M or else the first GGUF",
+        "without a quant, Q4_K_M, else Q8_0, else the first GGUF",
     ),
     Flag(
         names=("-hff", "--hf-file"),
