@@ -1,7 +1,7 @@
 """What the engine takes and gives. `runtime/` builds requests and sinks; the loop calls sinks on the event loop.
 
-The engine knows token ids only: no text, no wire, no posture. Where a rule needs text between two tokens (a constraint, a
-reasoning budget, an inline stop) the runtime passes a `Guide`.
+The engine knows token ids only: no text, no wire, no posture. Where a rule needs text between two tokens (a constraint,
+a reasoning budget, an inline stop) the runtime passes a `Guide`.
 """
 
 from __future__ import annotations
@@ -57,6 +57,7 @@ class SequenceRequest:
     guide: Guide | None = None
     group: str = ""
     wants_progress: bool = False
+    stop_tokens: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +127,8 @@ class EngineState(Enum):
 EngineEvent: TypeAlias = Union[PromptProgress, Tokens, Ended, Failed]
 
 Sink: TypeAlias = Callable[[EngineEvent], None]
-"""Called on the event loop's thread, once per step and sequence at most; ends with exactly one Ended or Failed."""
+"""Called on the event loop's thread: at most one Tokens a step, and at the end exactly one Ended or Failed (which may
+follow the last Tokens in the same step). After `cancel` nothing follows."""
 
 
 class Engine(Protocol):

@@ -1,0 +1,218 @@
+"""Obeys a plan with llama.cpp: moves cells, decodes, draws. Decides nothing that the scheduler could decide.
+
+A draw costs one call into llama.cpp unless a guide or a report of probabilities is in the way: then the first draw is
+checked, and only a refused one pays for a mask.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import Protocol
+
+from ferrox_gguf.engine.contract import Guide, Probability, Sampled, SequenceRequest
+from ferrox_gguf.engine.plan import BatchPlan, Cut, Drawn, Operation, Outcome, PlanRow, Share, Shift, Unshare, Verdict
+from ferrox_gguf.errors import GenerationFailed
+from ferrox_gguf.llama.candidates import Candidates, NothingAllowed, log_probabilities
+from ferrox_gguf.llama.context import Context, DecodeFailed, KVCacheFull
+from ferrox_gguf.llama.loaded import LoadedModel
+from ferrox_gguf.llama.memory import MemoryMisuse
+from ferrox_gguf.llama.sampler import Sampler
+from ferrox_gguf.request import LoraScale
+
+logger = logging.getLogger(__name__)
+
+_FORCED_LIMIT = 4096
+"""Tokens that a guide may force in one go; more is a guide that does not end."""
+
+
+class Executor(Protocol):
+    """What the loop needs of the world: llama.cpp's is below, `scripted.py` has one without a model.
+
+    open: a sequence will be drawn for; the seed in use. Raises FerroxError for parameters that cannot be.
+    close: it will not be drawn for any more (unknown handles are ignored).
+    execute: never raises for a fault of one sequence; that one's row says so in the outcome.
+    """
+
+    def open(self, handle: int, request: SequenceRequest) -> int: ...
+    def close(self, handle: int) -> None: ...
+    def execute(self, plan: BatchPlan) -> Outcome: ...
+    def first_position(self, slot: int) -> int: ...
+
+
+class Voice:
+    """How one sequence draws its tokens: its sampler chain, its guide, and what it reports."""
+
+    __slots__ = ("guide", "request", "sampler")
+
+    def __init__(self, request: SequenceRequest, sampler: Sampler) -> None:
+        self.request = request
+        self.sampler = sampler
+        self.guide: Guide | None = request.guide
+
+    @property
+    def plain(self) -> bool:
+        """Can llama.cpp draw and accept by itself?"""
+        return self.guide is None and self.request.n_probs == 0
+
+
+class LlamaExecutor:
+    """The executor over one loaded model. Every method on the engine thread."""
+
+    def __init__(self, loaded: LoadedModel) -> None:
+        self._loaded = loaded
+        self._context: Context = loaded.context
+        self._memory = loaded.context.memory
+        self._batch = loaded.context.batch
+        self._candidates = Candidates(loaded.vocab.n_tokens)
+        self._voices: dict[int, Voice] = {}
+        self._lora: tuple[LoraScale, ...] = ()
+
+    def open(self, handle: int, request: SequenceRequest) -> int:
+        sampler = Sampler(self._loaded.vocab, request.sampling, n_context=self._context.slot_context)
+        sampler.prime(request.tokens)
+        self._voices[handle] = Voice(request, sampler)
+        return sampler.seed
+
+    def close(self, handle: int) -> None:
+        voice = self._voices.pop(handle, None)
+        if voice is not None:
+            voice.sampler.close()
+
+    def first_position(self, slot: int) -> int:
+        return self._memory.first_position(slot)
+
+    def execute(self, plan: BatchPlan) -> Outcome:
+        for operation in plan.operations:
+            self._operate(operation)
+        if not plan.rows:
+            return Outcome(Verdict.DONE)
+        if plan.lora != self._lora:
+            self._context.set_adapters([(self._loaded.adapters[each.adapter], each.scale) for each in plan.lora])
+            self._lora = plan.lora
+        began = time.perf_counter()
+        try:
+            last = self._decode(plan.rows)
+        except KVCacheFull:
+            return Outcome(Verdict.FULL)
+        except DecodeFailed as error:
+            logger.warning("a batch of %d sequences failed, trying each alone: %s", len(plan.rows), error)
+            return self._one_by_one(plan, began)
+        elapsed = 1000.0 * (time.perf_counter() - began)
+        drawn = {i: self._draw(row, last[i]) for i, row in enumerate(plan.rows) if row.wants_logits}
+        return Outcome(Verdict.DONE, drawn, elapsed)
+
+    def _decode(self, rows: tuple[PlanRow, ...]) -> list[int]:
+        """One llama_decode of these rows; the batch index of each row's last token."""
+        batch = self._batch
+        batch.clear()
+        last = [batch.add(r.tokens, slot=r.slot, start=r.start, output=r.wants_logits) for r in rows]
+        self._context.decode(batch)
+        return last
+
+    def _one_by_one(self, plan: BatchPlan, began: float) -> Outcome:
+        """Find the rows that cannot be computed; the others get their step as if nothing had happened."""
+        drawn: dict[int, Drawn] = {}
+        undone = [self._undo(row) for row in plan.rows]
+        for index, row in enumerate(plan.rows):
+            try:
+                if not undone[index]:
+                    raise MemoryMisuse("its state was lost with a failed batch")
+                last = self._decode((row,))
+            except (DecodeFailed, KVCacheFull, MemoryMisuse) as error:
+                drawn[index] = Drawn(error=GenerationFailed(f"the model could not compute this sequence: {error}"))
+                continue
+            if row.wants_logits:
+                drawn[index] = self._draw(row, last[0])
+        return Outcome(Verdict.DONE, drawn, 1000.0 * (time.perf_counter() - began))
+
+    def _undo(self, row: PlanRow) -> bool:
+        """Take back what a failed batch may have evaluated of a row; False when its slot cannot be cut so."""
+        try:
+            self._memory.cut(row.slot, row.start)
+        except MemoryMisuse:
+            self._memory.clear(row.slot)
+            return False
+        return True
+
+    def _operate(self, operation: Operation) -> None:
+        memory = self._memory
+        if isinstance(operation, Cut):
+            if operation.length:
+                memory.cut(operation.slot, operation.length)
+            else:
+                memory.clear(operation.slot)
+        elif isinstance(operation, Share):
+            memory.share(operation.source, operation.target, operation.length)
+        elif isinstance(operation, Unshare):
+            memory.restore(operation.slot, memory.save(operation.slot))
+        elif isinstance(operation, Shift):
+            after = operation.keep + operation.discard
+            memory.drop(operation.slot, operation.keep, after)
+            memory.shift(operation.slot, after, operation.length, -operation.discard)
+
+    def _draw(self, row: PlanRow, index: int) -> Drawn:
+        """The row's next token, or tokens. Whatever goes wrong is this sequence's own failure."""
+        voice = self._voices[row.sequence]
+        try:
+            if voice.plain:
+                sampled: tuple[Sampled, ...] = (Sampled(voice.sampler.sample(self._context, index)),)
+                finished = False
+            else:
+                sampled, finished = self._draw_guided(voice, index)
+        except NothingAllowed:
+            return Drawn(error=GenerationFailed("no token is allowed here by the constraint and the logit bias"))
+        except Exception as error:  # a guide is foreign code: its faults end one sequence, never the engine
+            logger.exception("drawing a token failed")
+            return Drawn(error=GenerationFailed(f"drawing a token failed: {error}"))
+        line_break = False
+        if voice.request.t_max_predict_ms:
+            line_break = b"\n" in self._loaded.vocab.piece(sampled[-1].token)
+        return Drawn(sampled, finished, line_break)
+
+    def _draw_guided(self, voice: Voice, index: int) -> tuple[tuple[Sampled, ...], bool]:
+        """Forced tokens if there are any, else one drawn token and those that it forces."""
+        sampled = self._force(voice, [])
+        if not sampled:
+            sampled.append(self._draw_one(voice, index))
+            self._force(voice, sampled)
+        guide = voice.guide
+        return tuple(sampled), guide is not None and guide.finished
+
+    def _force(self, voice: Voice, sampled: list[Sampled]) -> list[Sampled]:
+        """Append what the guide forces now, until it forces nothing."""
+        guide = voice.guide
+        while guide is not None and not guide.finished and (forced := guide.forced()):
+            self._loaded.vocab.require(forced)
+            for token in forced:
+                guide.accept(token)
+                voice.sampler.accept(token)
+                certain = Probability(token, 1.0 if voice.request.post_sampling_probs else 0.0)
+                sampled.append(Sampled(token, certain if voice.request.n_probs else None))
+            if len(sampled) > _FORCED_LIMIT:
+                raise ValueError("the guide forces tokens without end")
+        return sampled
+
+    def _draw_one(self, voice: Voice, index: int) -> Sampled:
+        """Draw, let the guide check, draw again under its mask if it refuses."""
+        logits, candidates, guide = self._context.logits(index), self._candidates, voice.guide
+        candidates.fill(logits)
+        token = voice.sampler.draw(candidates)
+        if guide is not None and not guide.allows(token):
+            mask = guide.mask()
+            if mask is None:
+                candidates.fill(logits)
+            else:
+                candidates.fill_allowed(logits, mask)
+            token = voice.sampler.draw(candidates)
+        request, sampled = voice.request, Sampled(token)
+        if request.n_probs:
+            if request.post_sampling_probs:
+                own, best = candidates.best(request.n_probs, token)
+            else:
+                own, best = log_probabilities(logits, request.n_probs, token)
+            sampled = Sampled(token, Probability(token, own), tuple(Probability(*each) for each in best))
+        voice.sampler.accept(token)
+        if guide is not None:
+            guide.accept(token)
+        return sampled

@@ -1,0 +1,30 @@
+"""What the scheduler may hand out: the sizes and the abilities of one context, as a frozen value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Sizes in tokens.
+
+    n_cells: the cache over all slots; 0: it does not grow with tokens.  slot_context: what one request may use.
+    n_batch: rows of one decode; n_ubatch: prompt tokens of one step at most.
+    window, recurrent, can_shift: as in llama.memory.MemoryTraits.  end_tokens: ids that end generation.
+    context_shift: go on past slot_context by forgetting early tokens.  adds_bos: the prompt's first token is BOS.
+    step_budget_ms: what a step should take while answers are being written.
+    """
+
+    n_slots: int
+    n_cells: int
+    slot_context: int
+    n_batch: int = 2048
+    n_ubatch: int = 512
+    window: int = 0
+    recurrent: bool = False
+    can_shift: bool = True
+    end_tokens: frozenset[int] = field(default_factory=frozenset)
+    context_shift: bool = False
+    adds_bos: bool = False
+    step_budget_ms: float = 100.0

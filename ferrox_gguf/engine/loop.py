@@ -1,0 +1,322 @@
+"""The engine thread: takes commands, plans, executes, commits, and hands each step's events over in one call.
+
+The only file that knows both sides. Commands go in through one queue; events come out through one
+`call_soon_threadsafe` a step, for all sequences together. The thread never waits for a client: sinks run on the event
+loop, and what they do with a slow reader is theirs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from typing import Any, TypeVar
+
+from ferrox_gguf.engine.contract import Ended, EngineState, Failed, SequenceRequest, Sink
+from ferrox_gguf.engine.executor import Executor
+from ferrox_gguf.engine.layout import Layout
+from ferrox_gguf.engine.plan import BatchPlan
+from ferrox_gguf.engine.scheduler import Event, Scheduler
+from ferrox_gguf.engine.sequence import Sequence
+from ferrox_gguf.engine.stats import EngineStats, SlotSnapshot
+from ferrox_gguf.errors import FerroxError, GenerationFailed, InvalidField, PromptTooLong, Unavailable
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+QUEUE_SIZE = 1024
+"""Sequences beyond the slots that may wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Submit:
+    handle: int
+    request: SequenceRequest
+
+
+@dataclass(frozen=True, slots=True)
+class _Cancel:
+    handle: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """Run something between two steps, on the engine thread."""
+
+    function: Callable[[], Any]
+    future: asyncio.Future[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Stop:
+    pass
+
+
+class EngineLoop:
+    """The engine. Create and start() it inside a running event loop; every other method on that loop's thread.
+
+    n_vocab: token ids of requests must be below it.  n_adapters: LoRA indices must be below it.
+    """
+
+    def __init__(
+        self,
+        executor: Executor,
+        layout: Layout,
+        *,
+        n_vocab: int,
+        n_adapters: int = 0,
+        queue_size: int = QUEUE_SIZE,
+    ) -> None:
+        self.layout = layout
+        self._n_vocab = n_vocab
+        self._n_adapters = n_adapters
+        self._capacity = layout.n_slots + queue_size
+        self._executor = executor
+        self._scheduler = Scheduler(layout, first_position=executor.first_position)
+        self._commands: SimpleQueue[_Submit | _Cancel | _Call | _Stop] = SimpleQueue()
+        self._sinks: dict[int, Sink] = {}
+        self._next_handle = 0
+        self._state = EngineState.STOPPED
+        self._door = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._event_loop: asyncio.AbstractEventLoop | None = None
+
+    # The event loop's side
+
+    def start(self) -> None:
+        """Start the thread; events are delivered on the running event loop."""
+        self._event_loop = asyncio.get_running_loop()
+        self._state = EngineState.RUNNING
+        self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
+        self._thread.start()
+
+    @property
+    def state(self) -> EngineState:
+        return self._state
+
+    def submit(self, request: SequenceRequest, sink: Sink) -> int:
+        """Queue a sequence; its handle. Never blocks.
+
+        Raises PromptTooLong or InvalidField when it can never run, Unavailable when the queue is full or the engine has
+        stopped.
+        """
+        self._check(request)
+        if len(self._sinks) >= self._capacity:
+            raise Unavailable("too many requests are waiting")
+        handle = self._next_handle + 1
+        self._put(_Submit(handle, request))
+        self._next_handle, self._sinks[handle] = handle, sink
+        return handle
+
+    def cancel(self, handle: int) -> None:
+        """End a sequence silently: no event follows, its slot is free within one step. Idempotent."""
+        if self._sinks.pop(handle, None) is not None:
+            self._commands.put(_Cancel(handle))
+
+    async def call(self, function: Callable[[], T]) -> T:
+        """Run a function on the engine thread between two steps; its result, or what it raised."""
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._put(_Call(function, future))
+        return await future
+
+    def slots(self) -> tuple[SlotSnapshot, ...]:
+        """What each slot is doing; may be one step old."""
+        snapshots = []
+        for slot in self._scheduler.lanes.slots:
+            sequence, held = slot.sequence, slot.held
+            if sequence is None:
+                snapshots.append(SlotSnapshot(slot.index, self.layout.slot_context, False, n_tokens=held))
+                continue
+            limit = sequence.request.max_tokens
+            snapshots.append(
+                SlotSnapshot(
+                    id=slot.index,
+                    n_ctx=self.layout.slot_context,
+                    is_processing=True,
+                    handle=sequence.handle,
+                    request=sequence.request,
+                    seed=sequence.seed,
+                    n_tokens=held,
+                    n_prompt=sequence.n_prompt,
+                    n_cached=sequence.cached,
+                    n_read=sequence.read,
+                    n_decoded=sequence.generated,
+                    n_remaining=-1 if limit < 0 else max(0, limit - sequence.generated),
+                )
+            )
+        return tuple(snapshots)
+
+    def stats(self) -> EngineStats:
+        """Counters since the start, and the state now; may be one step old."""
+        scheduler = self._scheduler
+        slots = scheduler.lanes.slots
+        return EngineStats.of(
+            scheduler.counters,
+            slots_processing=sum(1 for slot in slots if not slot.idle),
+            slots_total=len(slots),
+            queued=scheduler.queued,
+            cells_used=scheduler.lanes.cells.used,
+            cells_total=self.layout.n_cells,
+        )
+
+    def stop(self) -> None:
+        """Ask the thread to end after the step that it is in; running sequences fail with Unavailable."""
+        if self._state is EngineState.RUNNING:
+            self._state = EngineState.STOPPING
+            self._commands.put(_Stop())
+
+    async def wait_stopped(self, timeout: float) -> bool:
+        """Wait for the thread to end; False when a decode still holds it."""
+        thread = self._thread
+        if thread is None:
+            return True
+        await asyncio.to_thread(thread.join, timeout)
+        return not thread.is_alive()
+
+    def _put(self, command: _Submit | _Call) -> None:
+        """Into the inbox, unless nobody will look there any more. Raises Unavailable."""
+        with self._door:
+            if self._state is not EngineState.RUNNING:
+                raise Unavailable("the engine is not running")
+            self._commands.put(command)
+
+    def _check(self, request: SequenceRequest) -> None:
+        count = len(request.tokens)
+        if count == 0:
+            raise InvalidField("prompt", "must have at least one token")
+        if count >= self.layout.slot_context:
+            raise PromptTooLong(prompt_tokens=count, context_tokens=self.layout.slot_context)
+        if min(request.tokens) < 0 or max(request.tokens) >= self._n_vocab:
+            raise InvalidField("prompt", f"token ids must be between 0 and {self._n_vocab - 1}")
+        if request.id_slot >= self.layout.n_slots:
+            raise InvalidField("id_slot", f"must be between -1 and {self.layout.n_slots - 1}")
+        for each in request.lora:
+            if not 0 <= each.adapter < self._n_adapters:
+                raise InvalidField("lora", f"there is no adapter {each.adapter}")
+
+    def _deliver(self, events: list[Event]) -> None:
+        """On the event loop: give every sink its events. A sink that raises harms only itself."""
+        sinks = self._sinks
+        for handle, event in events:
+            sink = sinks.get(handle)
+            if sink is None:
+                continue
+            if isinstance(event, (Ended, Failed)):
+                del sinks[handle]
+            try:
+                sink(event)
+            except Exception:
+                logger.exception("a sink failed")
+
+    # The engine's side
+
+    def _run(self) -> None:
+        try:
+            while self._take_commands():
+                plan = self._scheduler.plan(_now_ms())
+                self._hand_off(self._step(plan))
+        except Exception as error:
+            # Only a fault of our own comes here; say so to every client rather than hang.
+            logger.exception("the engine failed")
+            self._fail_all(GenerationFailed(f"the engine failed: {error}"))
+        else:
+            self._fail_all(Unavailable("the server is shutting down"))
+        with self._door:
+            self._state = EngineState.STOPPED
+            self._refuse_late_commands()
+
+    def _step(self, plan: BatchPlan) -> list[Event]:
+        """Execute and commit; close what ended."""
+        if not plan.rows and not plan.operations:
+            return self._scheduler.take_events()
+        outcome = self._executor.execute(plan)
+        return self._scheduler.commit(plan, outcome, _now_ms())
+
+    def _take_commands(self) -> bool:
+        """Obey everything in the inbox; sleep there while there is nothing to do. False: stop."""
+        commands, busy = self._commands, self._scheduler.busy
+        while True:
+            try:
+                command = commands.get_nowait() if busy else commands.get()
+            except Empty:
+                return True
+            if isinstance(command, _Submit):
+                self._submit(command)
+            elif isinstance(command, _Cancel):
+                self._scheduler.cancel(command.handle)
+                self._executor.close(command.handle)
+            elif isinstance(command, _Call):
+                self._call(command)
+            else:
+                return False
+            busy = self._scheduler.busy
+
+    def _submit(self, command: _Submit) -> None:
+        try:
+            seed = self._executor.open(command.handle, command.request)
+        except Exception as error:
+            if not isinstance(error, FerroxError):
+                logger.exception("a sequence could not be opened")
+                error = GenerationFailed(f"the sequence could not be started: {error}")
+            self._hand_off([(command.handle, Failed(error))])
+            return
+        self._scheduler.submit(Sequence(command.handle, command.request, seed))
+
+    def _call(self, command: _Call) -> None:
+        try:
+            result, error = command.function(), None
+        except Exception as raised:
+            result, error = None, raised
+        self._on_event_loop(_resolve, command.future, result, error)
+
+    def _hand_off(self, events: list[Event]) -> None:
+        if not events:
+            return
+        for handle, event in events:
+            if isinstance(event, (Ended, Failed)):
+                self._executor.close(handle)
+        self._on_event_loop(self._deliver, events)
+
+    def _on_event_loop(self, function: Callable[..., None], *arguments: Any) -> None:
+        assert self._event_loop is not None
+        try:
+            self._event_loop.call_soon_threadsafe(function, *arguments)
+        except RuntimeError:
+            # The event loop has closed: nobody is left to tell.
+            logger.debug("the event loop has closed")
+
+    def _fail_all(self, error: FerroxError) -> None:
+        for handle in self._scheduler.handles():
+            self._scheduler.fail(handle, error)
+        self._hand_off(self._scheduler.take_events())
+
+    def _refuse_late_commands(self) -> None:
+        """Commands that came after the end are answered too."""
+        while True:
+            try:
+                command = self._commands.get_nowait()
+            except Empty:
+                return
+            error = Unavailable("the server is shutting down")
+            if isinstance(command, _Submit):
+                self._hand_off([(command.handle, Failed(error))])
+            elif isinstance(command, _Call):
+                self._on_event_loop(_resolve, command.future, None, error)
+
+
+def _resolve(future: asyncio.Future[Any], result: Any, error: Exception | None) -> None:
+    if future.done():
+        return
+    if error is None:
+        future.set_result(result)
+    else:
+        future.set_exception(error)
+
+
+def _now_ms() -> float:
+    return 1000.0 * time.monotonic()

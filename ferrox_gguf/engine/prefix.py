@@ -1,0 +1,115 @@
+"""Where a new prompt begins: the slot it takes, and the prefix that some slot already holds or is about to hold.
+
+Pure decisions over slots; the scheduler turns the answer into cell operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from ferrox_gguf.engine.slot import Slot
+from ferrox_gguf.request import LoraScale
+
+_BLOCK = 512
+_WORTH_AWAITING = 32
+"""Tokens below which reading a prefix again beats waiting for another sequence's next step."""
+_LOSABLE = 0.25
+"""A slot is taken over, not forked, when at most this share of what it holds is lost: a conversation that goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """target: the slot to take.  source: the slot whose first `length` tokens are used (target itself, another, or -1).
+
+    await_source: the prefix is still being read there.
+    """
+
+    target: int
+    source: int = -1
+    length: int = 0
+    await_source: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reuse:
+    """What one slot offers to a prompt. length: usable tokens; pending: they are still being read."""
+
+    slot: Slot
+    length: int
+    pending: bool
+
+
+def common_prefix(left: list[int], right: list[int]) -> int:
+    """How many leading tokens are equal. Compares whole blocks at the speed of memcmp-like list equality."""
+    limit = min(len(left), len(right))
+    at = 0
+    while at < limit and left[at : at + _BLOCK] == right[at : at + _BLOCK]:
+        at += _BLOCK
+    if at >= limit:
+        return limit
+    while at < limit and left[at] == right[at]:
+        at += 1
+    return at
+
+
+def place(
+    tokens: list[int],
+    lora: tuple[LoraScale, ...],
+    slots: Sequence[Slot],
+    *,
+    wanted: int,
+    reuse: bool,
+    usable: Callable[[Slot, int], Reuse],
+) -> Placement | None:
+    """Choose a slot for a prompt; None when there is none free.
+
+    wanted: the slot that the client named (then only what that one holds is reused), -1 any.
+    usable: how much of a common prefix of that length the slot can give (models that cannot be cut give less).
+    """
+    if wanted >= 0:
+        slot = slots[wanted]
+        if not slot.idle:
+            return None
+        found = _best([slot], tokens, lora, usable) if reuse else None
+        return Placement(wanted, wanted if found else -1, found.length if found else 0)
+    free = [slot for slot in slots if slot.idle]
+    if not free:
+        return None
+    found = _best(slots, tokens, lora, usable) if reuse else None
+    if found is None:
+        return Placement(_least_recent(free).index)
+    source = found.slot
+    others = [slot for slot in free if slot is not source]
+    if source.idle and (not others or source.held - found.length <= _LOSABLE * source.held):
+        return Placement(source.index, source.index, found.length)
+    return Placement(_least_recent(others).index, source.index, found.length, await_source=found.pending)
+
+
+def _best(
+    slots: Iterable[Slot], tokens: list[int], lora: tuple[LoraScale, ...], usable: Callable[[Slot, int], Reuse]
+) -> Reuse | None:
+    """The longest prefix on offer; one that is ready before one that is still being read, then an idle slot's."""
+    best: Reuse | None = None
+    for slot in slots:
+        if slot.lora != lora:
+            continue
+        # The last token is always evaluated, since its logits are wanted.
+        length = min(common_prefix(slot.tokens, tokens), len(tokens) - 1)
+        if length <= 0:
+            continue
+        offer = usable(slot, length)
+        if offer.pending and offer.length < _WORTH_AWAITING:
+            continue
+        if offer.length > 0 and (best is None or _rank(offer) > _rank(best)):
+            best = offer
+    return best
+
+
+def _rank(offer: Reuse) -> tuple[int, bool, bool]:
+    return offer.length, not offer.pending, offer.slot.idle
+
+
+def _least_recent(slots: Sequence[Slot]) -> Slot:
+    """An empty slot before any other, then the one unused for longest."""
+    return min(slots, key=lambda slot: (slot.held > 0, slot.last_used, slot.index))

@@ -1,0 +1,42 @@
+"""One KV lane: the tokens whose cells it holds, and the sequence that borrows it."""
+
+from __future__ import annotations
+
+from ferrox_gguf.engine.sequence import Sequence
+from ferrox_gguf.request import LoraScale
+
+
+class Slot:
+    """Lane `index`. While a sequence borrows it, `tokens` is that sequence's own list and grows with it.
+
+    held: how many of `tokens` have their cells.  lora: the adapter set those were read with.
+    last_used: the scheduler's tick when it was released, for least-recently-used eviction.
+    """
+
+    __slots__ = ("held", "index", "last_used", "lora", "sequence", "tokens")
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+        self.tokens: list[int] = []
+        self.held = 0
+        self.lora: tuple[LoraScale, ...] = ()
+        self.last_used = 0
+        self.sequence: Sequence | None = None
+
+    @property
+    def idle(self) -> bool:
+        return self.sequence is None
+
+    def lend(self, sequence: Sequence, held: int) -> None:
+        """The sequence begins (or goes on) here, with `held` of its tokens already evaluated."""
+        self.sequence = sequence
+        self.tokens = sequence.tokens
+        self.held = held
+        self.lora = sequence.request.lora
+        sequence.slot = self.index
+
+    def release(self, tick: int) -> None:
+        """The sequence has left; what was evaluated stays."""
+        self.sequence = None
+        self.tokens = self.tokens[: self.held]
+        self.last_used = tick
