@@ -1,0 +1,1 @@
+"""HTTP: the socket, the routes, and nothing that knows how an answer is made."""

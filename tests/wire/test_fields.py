@@ -42,7 +42,7 @@ def test_only_a_boolean_is_a_boolean(value):
 
 
 def test_a_refusal_names_the_allowed_range():
-    with pytest.raises(InvalidField, match="between 0 and 1, but got 1.5"):
+    with pytest.raises(InvalidField, match=r"between 0 and 1, but got 1\.5"):
         number({"top_p": 1.5}, "top_p", 1.0, 0, 1)
     with pytest.raises(InvalidField, match="at least 0, but got -2"):
         integer({"n_keep": -2}, "n_keep", 0, 0)

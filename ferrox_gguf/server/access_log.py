@@ -1,0 +1,36 @@
+"""One line for each request, when it is over."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+logger = logging.getLogger(__name__)
+
+
+class AccessLog:
+    """method, path, status, seconds to the first and to the last byte, and who asked. Never a query or a body."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not logger.isEnabledFor(logging.INFO):
+            await self._app(scope, receive, send)
+            return
+        began, status, first = time.perf_counter(), 0, 0.0
+
+        async def noted(message: Message) -> None:
+            nonlocal status, first
+            if message["type"] == "http.response.start":
+                status, first = message["status"], time.perf_counter() - began
+            await send(message)
+
+        try:
+            await self._app(scope, receive, noted)
+        finally:
+            host = (scope.get("client") or ("unix",))[0]
+            took = time.perf_counter() - began
+            logger.info("%s %s %d %.3fs/%.3fs %s", scope["method"], scope["path"], status, first, took, host)

@@ -1,0 +1,41 @@
+"""A client that leaves takes its request with it, streamed or not, also while its prompt is still being read."""
+
+from __future__ import annotations
+
+import asyncio
+from types import TracebackType
+
+from starlette.types import Receive
+
+from ferrox_gguf.runtime.run import Run
+
+
+class ClientGone(Exception):
+    """Nobody is listening any more. There is nobody to tell, either."""
+
+
+class CancelledWithClient:
+    """While entered, a disconnect cancels the run and ends its queue with ClientGone. Leaving cancels what still runs.
+
+    receive: the request's, after its body was read; the next message can only be the disconnect.
+    """
+
+    def __init__(self, receive: Receive, run: Run) -> None:
+        self._receive, self._run = receive, run
+        self._watch: asyncio.Task[None] | None = None
+
+    def __enter__(self) -> None:
+        self._watch = asyncio.ensure_future(self._wait())
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._watch:
+            self._watch.cancel()
+        self._run.cancel()
+
+    async def _wait(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+        self._run.cancel()
+        self._run.queue.fail(ClientGone())

@@ -1,0 +1,101 @@
+"""What stands in front of every route, in llama-server's order: CORS, the model's readiness, the API key."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ferrox_gguf.errors import FerroxError, Unauthorised, Unavailable
+from ferrox_gguf.server.failures import error_response
+from ferrox_gguf.server.state import ServerState
+from ferrox_gguf.settings import CorsSettings
+
+PUBLIC = frozenset({"/health", "/v1/health", "/"})
+BEARER = "Bearer "
+
+
+class Gate:
+    """Lets a request through, or answers it at the door."""
+
+    def __init__(self, app: ASGIApp, state: ServerState) -> None:
+        self._app, self._state = app, state
+        server = state.settings.server
+        self._cors = server.cors
+        self._keys = tuple(key.encode() for key in server.api_keys)
+        self._public = {server.api_prefix + path for path in PUBLIC}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        send = self._with_origin(send, headers.get("origin"))
+        if scope["method"] == "OPTIONS":
+            await preflight(self._cors)(scope, receive, send)
+        elif refusal := self._refusal(scope["path"], headers):
+            await error_response(refusal)(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    def _refusal(self, path: str, headers: Headers) -> FerroxError | None:
+        if self._state.ready is None:
+            return Unavailable("Loading model")
+        if self._state.closing:
+            return Unavailable("the server is shutting down")
+        if self._keys and path not in self._public and not admits(self._keys, given_key(headers)):
+            return Unauthorised("Invalid API Key")
+        return None
+
+    def _with_origin(self, send: Send, origin: str | None) -> Send:
+        allowed = allowed_origin(self._cors, origin)
+        if allowed is None:
+            return send
+
+        async def send_with_origin(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message)["access-control-allow-origin"] = allowed
+            await send(message)
+
+        return send_with_origin
+
+
+def given_key(headers: Headers) -> str:
+    """Authorization first, then X-Api-Key (Anthropic's clients); "Bearer " is optional in both."""
+    return (headers.get("authorization") or headers.get("x-api-key", "")).removeprefix(BEARER)
+
+
+def admits(keys: Sequence[bytes], given: str) -> bool:
+    """Does any key match? Every key is compared in full, so that time tells nothing about any of them."""
+    candidate = given.encode()
+    matches = [hmac.compare_digest(key, candidate) for key in keys]
+    return any(matches)
+
+
+def allowed_origin(cors: CorsSettings, origin: str | None) -> str | None:
+    """The value of Access-Control-Allow-Origin. With credentials, "*" must be spelled as the origin itself."""
+    if cors.origins == ("*",):
+        return (origin or "") if cors.credentials else "*"
+    if cors.origins == ("localhost",):
+        return origin if origin and is_local(origin) else None
+    return ", ".join(cors.origins)
+
+
+def is_local(origin: str) -> bool:
+    return urlsplit(origin).hostname in ("localhost", "127.0.0.1", "::1")
+
+
+def preflight(cors: CorsSettings) -> Response:
+    return Response(
+        b"",
+        media_type="text/html",
+        headers={
+            "access-control-allow-credentials": "true" if cors.credentials else "false",
+            "access-control-allow-methods": cors.methods,
+            "access-control-allow-headers": cors.headers,
+        },
+    )

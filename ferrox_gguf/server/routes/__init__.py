@@ -1,0 +1,9 @@
+"""One module for each kind of endpoint; `ROUTES` is all of them."""
+
+from __future__ import annotations
+
+from starlette.routing import Route
+
+from ferrox_gguf.server.routes import about, completion, text
+
+ROUTES: tuple[Route, ...] = (*about.ROUTES, *completion.ROUTES, *text.ROUTES)

@@ -1,0 +1,61 @@
+"""The real HTTP stack on a free port, around any model: the app in a thread of the test's process."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import httpx
+
+from ferrox_gguf.server.serve import Server, new_event_loop, uvicorn_config
+from ferrox_gguf.server.state import Ready, ServerState
+from ferrox_gguf.settings import Settings
+
+
+@contextlib.contextmanager
+def serving(make_ready: Callable[[], Ready], settings: Settings | None = None) -> Iterator[str]:
+    """The server's base URL while it answers. make_ready runs on the event loop, before the first request."""
+    bound = socket.create_server(("127.0.0.1", 0))
+    url = f"http://127.0.0.1:{bound.getsockname()[1]}"
+    state = ServerState(settings or Settings())
+    server = Server(uvicorn_config(state.settings.server, state))
+    failed: list[BaseException] = []
+
+    async def serve() -> None:
+        state.ready = make_ready()
+        await server.serve(sockets=[bound])
+
+    def main() -> None:
+        loop = new_event_loop()
+        asyncio.set_event_loop(loop)
+        try:
+            loop.run_until_complete(serve())
+        except BaseException as error:
+            failed.append(error)
+        finally:
+            loop.close()
+
+    thread = threading.Thread(target=main, daemon=True)
+    thread.start()
+    try:
+        wait_until_healthy(url, failed)
+        yield url
+    finally:
+        server.should_exit = True
+        thread.join(5)
+        assert not failed, failed
+        assert not thread.is_alive()
+
+
+def wait_until_healthy(url: str, failed: list[BaseException]) -> None:
+    for _ in range(500):
+        assert not failed, failed
+        with contextlib.suppress(httpx.TransportError):
+            if httpx.get(url + "/health").status_code == 200:
+                return
+        time.sleep(0.01)
+    raise AssertionError("the server did not become healthy")
