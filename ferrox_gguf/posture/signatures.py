@@ -13,7 +13,7 @@ from ferrox_gguf.posture.known import FAMILIES, Family
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """family: a name in FAMILIES.  every: all of these are in the source.  some: at least one of these is, if any given.
+    """family: a name in FAMILIES.  every: all of these are in the source.  some: and one of these, where any are given.
 
     settles_reasoning: False where the family says nothing about thinking, so that later evidence may add it: many
     models share the template, some of them think.
