@@ -49,6 +49,6 @@ def advice(model: ModelSettings, gpu: Gpu | None, usable: tuple[str, ...]) -> st
         return "--gpu-layers has no effect: neither the machine nor the build has a GPU" if asked else None
     package = f"llama-cpp-python=={version('llama-cpp-python')}"
     return (
-        f"{gpu.name} is not used: the installed llama-cpp-python is built for the CPU. For a build that uses it:\n"
-        f'  CMAKE_ARGS="{gpu.build}" {sys.executable} -m pip install --no-deps --no-cache-dir --force-reinstall {package}'
+        f"{gpu.name} is not used: the installed llama-cpp-python is built for the CPU. A build that can use it:\n"
+        f'  CMAKE_ARGS="{gpu.build}" {sys.executable} -m pip install --force-reinstall --no-deps --no-cache-dir {package}'
     )

@@ -55,7 +55,8 @@ def _fetch(address: str, path: Path, headers: Mapping[str, str]) -> None:
             _rest(address, path, headers)
             return
         except urllib.error.HTTPError as error:
-            raise StartupError(f"{address}: the server answered {error.code} {error.reason}") from None
+            with error:
+                raise StartupError(f"{address}: the server answered {error.code} {error.reason}") from None
         except (OSError, http.client.HTTPException) as error:
             if attempt == ATTEMPTS:
                 reason = error.reason if isinstance(error, urllib.error.URLError) else error
