@@ -19,7 +19,7 @@ PLAIN = "\x1b[0m"
 
 
 def configure_logging(settings: LogSettings) -> None:
-    """Set up the root logger: lines go to standard error, JSON to standard output, and both to a file if one is named."""
+    """Lines go to standard error, JSON to standard output, and either also to a file if one is named."""
     root = logging.getLogger()
     for handler in root.handlers[:]:
         root.removeHandler(handler)

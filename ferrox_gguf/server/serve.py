@@ -78,7 +78,7 @@ class Process:
         if self._failure:
             raise self._failure
         if self._state.ready:
-            await loop.run_in_executor(None, self._state.ready.model.close)
+            await self._state.ready.close()
         elif self._signals:
             # The load is inside llama.cpp, which an orderly exit would pull away from under it.
             leave(0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from starlette.requests import Request
@@ -18,12 +19,13 @@ from ferrox_gguf.wire.served import Served
 
 @dataclass(slots=True)
 class Ready:
-    """The model and what the dialects need to know of it."""
+    """The model and what the dialects need to know of it. close: stops its engine and frees it."""
 
     model: ServedModel
     served: Served
     description: ModelDescription
     posture: Posture
+    close: Callable[[], Awaitable[None]]
 
 
 @dataclass(slots=True)

@@ -1,9 +1,9 @@
-"""What a chat request says about thinking, in every spelling that clients use, and which one wins.
+"""What a chat request's own fields say about thinking, in every spelling that clients use, and which one wins.
 
 On or off, strongest first: `reasoning_effort: "none"`; `reasoning` (`enabled`, or `effort: "none"`); `think`;
-`enable_thinking`; `chat_template_kwargs.enable_thinking`. How hard: `reasoning_effort`; `reasoning.effort`; a word in
-`think`; `chat_template_kwargs.reasoning_effort`. How long: `reasoning_budget_tokens`; `thinking_budget_tokens`;
-`reasoning.max_tokens`. What the request leaves open, the flags decide.
+`enable_thinking`. How hard: `reasoning_effort`; `reasoning.effort`; a word in `think`. How long:
+`reasoning_budget_tokens`; `thinking_budget_tokens`; `reasoning.max_tokens`. `template/thinking.py` puts them between
+`chat_template_kwargs` and the flags.
 """
 
 from __future__ import annotations
@@ -16,19 +16,15 @@ from ferrox_gguf.json_types import Json, JsonObject
 from ferrox_gguf.request import Thinking
 from ferrox_gguf.wire.fields import first_given, integer, kind, mapping, string
 
-OWN_KEYWORDS = frozenset({"enable_thinking", "reasoning_effort"})
-"""Template keywords that Thinking carries, so that they cannot say something else than it."""
-
 Value = TypeVar("Value")
 
 
 def parse_thinking(body: JsonObject) -> Thinking:
-    keywords, reasoning = mapping(body, "chat_template_kwargs"), reasoning_object(body)
+    reasoning = reasoning_object(body)
     efforts = [
         string(body, "reasoning_effort"),
         string(reasoning, "effort"),
         think_word(body.get("think")),
-        string(keywords, "reasoning_effort"),
     ]
     return Thinking(
         enabled=first(
@@ -37,7 +33,6 @@ def parse_thinking(body: JsonObject) -> Thinking:
                 False if efforts[1] == "none" else switch(reasoning, "enabled", "reasoning.enabled"),
                 think_switch(body.get("think")),
                 switch(body, "enable_thinking", "enable_thinking"),
-                switch(keywords, "enable_thinking", "chat_template_kwargs.enable_thinking"),
             )
         ),
         effort=first(effort for effort in efforts if effort not in ("", "none")),
@@ -46,9 +41,9 @@ def parse_thinking(body: JsonObject) -> Thinking:
     )
 
 
-def template_keywords(body: JsonObject) -> dict[str, Json]:
-    """`chat_template_kwargs` without what parse_thinking took from it."""
-    return {key: value for key, value in mapping(body, "chat_template_kwargs").items() if key not in OWN_KEYWORDS}
+def template_keywords(body: JsonObject) -> JsonObject:
+    """`chat_template_kwargs`, for the template and for `template/thinking.py`."""
+    return mapping(body, "chat_template_kwargs")
 
 
 def reasoning_object(body: JsonObject) -> JsonObject:
