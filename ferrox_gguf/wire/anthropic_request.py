@@ -30,7 +30,7 @@ from ferrox_gguf.wire.fields import boolean, integer, kind, mapping, string, str
 from ferrox_gguf.wire.generation import parse_generation
 from ferrox_gguf.wire.messages import optional_string
 from ferrox_gguf.wire.served import Served
-from ferrox_gguf.wire.thinking import parse_thinking, template_keywords
+from ferrox_gguf.wire.thinking import parse_thinking
 
 DEFAULT_MAX_TOKENS = 4096
 """Anthropic requires `max_tokens`; llama-server takes this when a client leaves it out."""
@@ -47,7 +47,7 @@ def parse_anthropic(body: JsonObject, served: Served) -> ChatRequest:
         tools=tools,
         tool_choice=choice,
         parallel_tool_calls=parallel(mapping(body, "tool_choice")),
-        template_kwargs=template_keywords(body),
+        template_kwargs=mapping(body, "chat_template_kwargs"),
         continuation=parse_continuation(body.get("continue_final_message")),
         thinking=parse_anthropic_thinking(body),
         reasoning_display=parse_display(body.get("reasoning_format")),

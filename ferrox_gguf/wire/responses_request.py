@@ -29,7 +29,7 @@ from ferrox_gguf.wire.fields import integer, kind, mapping, string
 from ferrox_gguf.wire.generation import parse_generation
 from ferrox_gguf.wire.messages import MEDIA_PARTS, TEXT_PARTS, optional_string
 from ferrox_gguf.wire.served import Served
-from ferrox_gguf.wire.thinking import parse_thinking, template_keywords
+from ferrox_gguf.wire.thinking import parse_thinking
 
 UNSTORED = "is not supported: this server keeps no responses; send the whole conversation in input"
 OWN_FIELDS = ("max_tokens", "max_completion_tokens", "n_predict", "n", "n_cmpl", "logprobs", "stop")
@@ -63,7 +63,7 @@ def parse_responses(body: JsonObject, served: Served) -> ChatRequest:
         tools=tools,
         tool_choice=parse_choice(body.get("tool_choice"), tools),
         parallel_tool_calls=optional_boolean(body, "parallel_tool_calls"),
-        template_kwargs=template_keywords(body),
+        template_kwargs=mapping(body, "chat_template_kwargs"),
         continuation=parse_continuation(body.get("continue_final_message")),
         thinking=parse_thinking(body),
         reasoning_display=parse_display(body.get("reasoning_format")),
