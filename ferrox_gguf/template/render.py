@@ -1,0 +1,257 @@
+"""ChatRequest → the text of the prompt, and what the rest of the server must know about how it ends.
+
+One Renderer serves one template; it asks the template once what it takes (`examination.py`) and keeps nothing of a
+request. Which template serves a request is decided before (`source.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property
+
+from ferrox_gguf.errors import InvalidField, RequestError
+from ferrox_gguf.jinja import Clock, CompiledTemplate, compile_template
+from ferrox_gguf.json_types import Json
+from ferrox_gguf.posture.values import BlockState, Posture, ReasoningStyle
+from ferrox_gguf.request import ChatRequest, Message, ToolChoiceMode
+from ferrox_gguf.settings import ChatSettings
+from ferrox_gguf.template.capabilities import Capabilities
+from ferrox_gguf.template.continuation import Continued, resolve, resumed
+from ferrox_gguf.template.examination import examine
+from ferrox_gguf.template.open_block import block_state, opener_at
+from ferrox_gguf.template.shapes import Shaper, tools_as_json
+from ferrox_gguf.template.text import text_of
+from ferrox_gguf.template.thinking import ThinkingChoice, ThinkingSwitches, decide, no_think
+from ferrox_gguf.template.tools_preamble import preamble, taught
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedPrompt:
+    """A prompt, ready to be tokenised with special tokens parsed.
+
+    added: the end of `text` that was added for the coming turn (generation prompt, and the text that is continued).
+    block: how it leaves the reasoning block.  thinking: was thinking left on.
+    continued: the message that goes on, None for a new one.
+    parallel_calls: may several calls be made in this turn.  taught_tools: the Hermes form is in the system text, since
+    the template cannot show tools.
+    """
+
+    text: str
+    added: str
+    block: BlockState
+    thinking: bool
+    continued: Continued | None = None
+    parallel_calls: bool = True
+    taught_tools: bool = False
+
+
+class Renderer:
+    """Renders conversations with one template for one model.
+
+    add_bos, add_eos: the tokenizer writes these itself, so they are taken off the text (as llama-server does).
+    """
+
+    def __init__(
+        self,
+        source: str,
+        posture: Posture,
+        *,
+        bos_token: str = "",
+        eos_token: str = "",
+        add_bos: bool = False,
+        add_eos: bool = False,
+        clock: Clock = datetime.now,
+    ) -> None:
+        self._template: CompiledTemplate = compile_template(source, clock=clock)
+        self._posture = posture
+        self._tokens: dict[str, Json] = {"bos_token": bos_token, "eos_token": eos_token}
+        self._bos = bos_token if add_bos else ""
+        self._eos = eos_token if add_eos else ""
+
+    @property
+    def source(self) -> str:
+        return self._template.source
+
+    @cached_property
+    def capabilities(self) -> Capabilities:
+        """What the template takes; asked at the first use, in some 10 ms."""
+        return examine(self._template, self._tokens)
+
+    @cached_property
+    def switches(self) -> ThinkingSwitches:
+        """How the template turns thinking on and off."""
+        return ThinkingSwitches(self._template, self._tokens, enable_thinking=self.capabilities.enable_thinking)
+
+    @cached_property
+    def _shaper(self) -> Shaper:
+        return Shaper(self.capabilities, source=self.source, tool_format=self._posture.tool_format)
+
+    def render(self, request: ChatRequest, settings: ChatSettings) -> RenderedPrompt:
+        """The prompt of a request.
+
+        Raises InvalidField or NotSupported for a continuation that cannot be (before anything is rendered),
+        TemplateRefused with the template's words, TemplateFailed when it breaks on this conversation.
+        """
+        continued = resolve(request, self._posture, prefill=settings.prefill_assistant)
+        choice = decide(request, settings)
+        conversation = _Conversation(self, request, settings, choice, without_last=continued is not None)
+        if continued is None and request.add_generation_prompt is False:
+            text = self._bare(conversation.text(generation_prompt=False))
+            return RenderedPrompt(text, "", BlockState.UNOPENED, choice.on, taught_tools=conversation.teaches)
+        full = conversation.text(generation_prompt=True)
+        added = conversation.added(full)
+        history = full[: len(full) - len(added)]
+        added = self._thinking_closed(added, choice)
+        block = block_state(added, self._posture.reasoning)
+        if continued is not None:
+            added, block = resumed(added, continued, self._posture)
+        text = self._bare(history + added)
+        return RenderedPrompt(
+            text,
+            added[len(added) - min(len(added), len(text)) :],
+            block,
+            choice.on,
+            continued,
+            self._parallel(request, conversation.teaches),
+            conversation.teaches,
+        )
+
+    def _parallel(self, request: ChatRequest, taught_tools: bool) -> bool:
+        if request.parallel_tool_calls is not None:
+            return request.parallel_tool_calls
+        return taught_tools or self.capabilities.parallel_calls
+
+    def _thinking_closed(self, added: str, choice: ThinkingChoice) -> str:
+        """For a template without a switch, an explicit "off" is written into the prompt: an empty block, closed.
+
+        Only for the `<think>` pair, which such models have all seen empty in training, and for a delimiter.
+        """
+        reasoning = self._posture.reasoning
+        if choice.on or reasoning is None or self.switches.has_off:
+            return added
+        if reasoning.style is ReasoningStyle.DELIMITER:
+            return f"{added}{reasoning.closer}\n"
+        if reasoning.opener != "<think>":
+            return added
+        state = block_state(added, reasoning)
+        if state is BlockState.UNOPENED:
+            return f"{added}<think>\n\n</think>\n\n"
+        if state is BlockState.CLOSED:
+            return added
+        tight = added[opener_at(added, reasoning) :] == reasoning.opener
+        return f"{added}</think>" if tight else f"{added}\n</think>\n\n"
+
+    def _bare(self, text: str) -> str:
+        text = text.removeprefix(self._bos) if self._bos else text
+        return text.removesuffix(self._eos) if self._eos else text
+
+
+class _Conversation:
+    """One request's messages, shaped, with everything that its renderings share."""
+
+    def __init__(
+        self,
+        renderer: Renderer,
+        request: ChatRequest,
+        settings: ChatSettings,
+        choice: ThinkingChoice,
+        *,
+        without_last: bool,
+    ) -> None:
+        self._renderer, self._harmony = renderer, _is_harmony(renderer._posture)
+        takes = renderer.capabilities
+        turns: Sequence[Message] = request.messages[:-1] if without_last else request.messages
+        self.teaches = bool(request.tools) and not takes.tools
+        if self.teaches and request.tool_choice.mode is not ToolChoiceMode.NONE:
+            parallel = request.parallel_tool_calls is not False
+            turns = taught(turns, preamble(request.tools, request.tool_choice, parallel))
+        if renderer.switches.in_words and not choice.on:
+            turns = _with_no_think(turns)
+        self._messages = renderer._shaper.messages(turns, calls_in_text=self.teaches)
+        self._tools = tools_as_json(request.tools) if request.tools and takes.tools else None
+        self._variables: dict[str, Json] = {
+            **renderer._tokens,
+            **_free(settings.template_kwargs),
+            **renderer.switches.variables(choice),
+            **_free(request.template_kwargs),
+        }
+        if not takes.enable_thinking:
+            self._variables.pop("enable_thinking", None)
+
+    def text(self, *, generation_prompt: bool, last: str | None = None) -> str:
+        """Rendered. last: put in the place of the last message's text."""
+        messages = self._messages
+        if last is not None and messages:
+            messages = [*messages[:-1], {**messages[-1], "content": last}]
+        text = self._renderer._template.render(messages, self._tools, generation_prompt, **self._variables)
+        if self._harmony and not generation_prompt:
+            # <|return|> is what the model samples; in a history its message ends like every other.
+            head, found, tail = text.rpartition("<|return|>")
+            text = f"{head}<|end|>{tail}" if found else text
+        return text
+
+    def added(self, full: str) -> str:
+        """The end of the rendering that is there for the coming turn: what a rendering without it lacks.
+
+        Templates that always add it (Command R7B), or add it with a tool's result (DeepSeek V3.2), show no difference:
+        there it is what follows the last message's own text.
+        """
+        try:
+            closed = self.text(generation_prompt=False)
+        except RequestError:
+            closed = full
+        if closed != full:
+            return full[_common(full, closed) :]
+        if self._renderer._posture.reasoning is None:
+            return ""
+        try:
+            marked = self.text(generation_prompt=True, last=_MARK)
+        except RequestError:
+            return ""
+        _, found, tail = marked.rpartition(_MARK)
+        return tail if found and full.endswith(tail) else ""
+
+
+_MARK = "hErE5tandsTheLastMe55age"
+
+
+_OURS = ("messages", "tools", "add_generation_prompt")
+
+
+def _free(kwargs: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Keywords for the template; those that are the request's own fields have their place there."""
+    for name in _OURS:
+        if name in kwargs:
+            raise InvalidField(f"chat_template_kwargs.{name}", f"send `{name}` as a field of the request")
+    return kwargs
+
+
+def _is_harmony(posture: Posture) -> bool:
+    return posture.reasoning is not None and posture.reasoning.style is ReasoningStyle.HARMONY
+
+
+def _with_no_think(turns: Sequence[Message]) -> list[Message]:
+    first = turns[0] if turns else None
+    if first is not None and first.role in ("system", "developer"):
+        return [replace(first, content=no_think(text_of(first.content))), *turns[1:]]
+    return [Message("system", no_think("")), *turns]
+
+
+def _common(one: str, other: str) -> int:
+    """Length of the common beginning, not cutting a marker in two (`<|end|>` and `<|assistant|>` share two letters)."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[:middle] == other[:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    if low == len(other):
+        return low
+    for opening, closing in ("<>", "[]"):
+        begun = one.rfind(opening, 0, low)
+        if begun > one.rfind(closing, 0, low):
+            low = begun
+    return low
