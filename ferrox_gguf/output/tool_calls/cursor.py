@@ -102,6 +102,13 @@ class Cursor:
                 return found
             yield
 
+    def stands(self, literals: Sequence[str]) -> Steps[bool]:
+        """Whether one of `literals` stands here; nothing is consumed."""
+        at = self.at
+        found = yield from self.take_any(literals)
+        self.at = at
+        return found is not None
+
     def until(self, stops: Sequence[str], *, limit: int | None = None) -> Steps[str | None]:
         """Text up to the first of `stops` (not consumed), or None when none stands before the end (or within `limit`).
 
