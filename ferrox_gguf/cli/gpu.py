@@ -48,7 +48,8 @@ def advice(model: ModelSettings, gpu: Gpu | None, usable: tuple[str, ...]) -> st
         asked = model.n_gpu_layers != -1
         return "--gpu-layers has no effect: neither the machine nor the build has a GPU" if asked else None
     package = f"llama-cpp-python=={version('llama-cpp-python')}"
+    anew = "--force-reinstall --no-deps --no-cache-dir"
     return (
         f"{gpu.name} is not used: the installed llama-cpp-python is built for the CPU. A build that can use it:\n"
-        f'  CMAKE_ARGS="{gpu.build}" {sys.executable} -m pip install --force-reinstall --no-deps --no-cache-dir {package}'
+        f'  CMAKE_ARGS="{gpu.build}" {sys.executable} -m pip install {anew} {package}'
     )

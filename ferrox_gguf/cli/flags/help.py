@@ -9,26 +9,29 @@ from ferrox_gguf.cli.flags.flag import Flag, State
 from ferrox_gguf.cli.flags.shown import default, groups, spelled
 
 LEFT = 34
-WIDEST = 120
+NARROWEST, WIDEST = 80, 120
 TIED = "\x1f"
 """Stands for a space at which a line must not be broken; textwrap does not know it as white space."""
 
-INTRODUCTION = """\
+EXAMPLES = """\
 {program}: serve a GGUF model over HTTP, with llama-server's flags and APIs.
 
-  {program} -m model.gguf                   one file, on http://127.0.0.1:8080
-  {program} -hf user/model:Q4_K_M -c 8192   fetched once, 8192 tokens of context
+  {program} -m model.gguf                one file, on http://127.0.0.1:8080
+  {program} -hf user/model:Q4_K_M        fetched once, then kept
+"""
 
-A flag wins over its variable (LLAMA_ARG_*). Flags marked * are accepted so that scripts keep working, and do nothing
-here; flags marked - are refused, with the reason. docs/flags.md says why for each."""
+NOTES = (
+    "A flag wins over its variable, in brackets. Flags marked * are accepted so that scripts keep working, and do "
+    "nothing here; flags marked - are refused, with the reason. docs/flags.md says why for each."
+)
 
 MARKS = {State.DONE: " ", State.ACCEPTED: "*", State.REFUSED: "-"}
 
 
 def help_text(program: str, width: int) -> str:
     """The whole text for a terminal of this width."""
-    width = max(60, min(width, WIDEST))
-    parts = [INTRODUCTION.format(program=program)]
+    width = max(NARROWEST, min(width, WIDEST))
+    parts = [EXAMPLES.format(program=program) + "\n" + textwrap.fill(NOTES, width)]
     for group, flags in groups():
         rows = [line for flag in flags for line in _row(flag, width)]
         parts.append("\n".join([f"{group.value}:", *rows]))
@@ -36,8 +39,9 @@ def help_text(program: str, width: int) -> str:
 
 
 def _row(flag: Flag, width: int) -> Iterator[str]:
-    left = f"{MARKS[flag.state]} {spelled(flag)}"
+    *above, left = textwrap.wrap(f"{MARKS[flag.state]} {spelled(flag)}", width, subsequent_indent="    ")
     right = [line.replace(TIED, " ") for line in textwrap.wrap(_explained(flag), width - LEFT)]
+    yield from above
     if len(left) < LEFT - 1:
         yield left.ljust(LEFT) + right.pop(0)
     else:
@@ -48,5 +52,5 @@ def _row(flag: Flag, width: int) -> Iterator[str]:
 def _explained(flag: Flag) -> str:
     sentence = flag.help
     if shown := default(flag):
-        sentence += f" (default: {shown})".replace(": ", f":{TIED}")
+        sentence += f" (default: {shown})".replace("default: ", f"default:{TIED}")
     return f"{sentence} [{flag.env[0]}]" if flag.env else sentence

@@ -24,7 +24,7 @@ SAMPLER_LETTERS = {
     "i": "infill",
     "a": "adaptive_p",
 }
-DEFAULT_SAMPLERS = "penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;temperature"
+DEFAULT_SAMPLERS = "penalties; dry; top_n_sigma; top_k; typ_p; top_p; min_p; xtc; temperature"
 SAMPLER_NICKNAMES = {"nucleus": "top_p", "temp": "temperature", "typ": "typ_p"}
 
 
