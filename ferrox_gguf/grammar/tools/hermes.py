@@ -15,12 +15,12 @@ def payload_head(name: str) -> str:
 class Hermes:
     def lark(self, rules: CallRules) -> str:
         opener, closer = rules.marker("<tool_call>"), rules.marker("</tool_call>")
-        payloads = [f'{literal(payload_head(tool.name))} arguments_{i} "}}"' for i, tool in enumerate(rules.tools)]
+        payloads = [f'{literal(payload_head(rules.tools[i].name))} arguments_{i} "}}"' for i in rules.allowed]
         return "\n".join(
             [
                 f"start: {LAYOUT} {repeated('call', rules)}",
                 f"call: {opener} {LAYOUT} payload {LAYOUT} {closer}",
                 alternatives("payload", payloads),
-                *(f"arguments_{i}: {rules.arguments(i)}" for i in range(len(rules.tools))),
+                *(f"arguments_{i}: {rules.arguments(i)}" for i in rules.allowed),
             ]
         )

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from ferrox_gguf.grammar.source import inline_json
 from ferrox_gguf.json_types import Json, JsonObject
+from ferrox_gguf.posture.values import CallMarkers
 from ferrox_gguf.request import Tool
 
 LAYOUT = r"/[ \t\r\n]{0,4}/"
@@ -20,15 +21,19 @@ LAYOUT = r"/[ \t\r\n]{0,4}/"
 
 @dataclass(frozen=True, slots=True)
 class CallRules:
-    """What a request allows. tools: those that may be called; parallel: more than one call.
+    """What a request allows.
 
+    tools: all that are offered; allowed: the indices of those that may be called.  parallel: more than one call.
+    markers: the form found by comparing renderings, for the "custom" syntax only.
     special: the id of a text that the vocabulary holds as one special token, else None. llguidance never matches a
     special token by its text, so a marker is written by id exactly when the vocabulary has it.
     """
 
     tools: Sequence[Tool]
+    allowed: tuple[int, ...]
     parallel: bool
     special: Callable[[str], int | None]
+    markers: CallMarkers | None = None
 
     def marker(self, text: str) -> str:
         """A marker as Lark: by id where the vocabulary has one token for it, else as text."""

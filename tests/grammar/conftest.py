@@ -1,0 +1,3 @@
+from support.grammar_view import view
+
+__all__ = ["view"]
