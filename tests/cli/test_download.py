@@ -174,6 +174,15 @@ def test_a_token_goes_to_the_hub_and_to_nobody_else(tmp_path):
         assert "401" in shell.refusal("-mu", address, "-hft", "secret")
 
 
+def test_without_an_alias_a_model_goes_by_the_words_that_asked_for_it(shell):
+    def aliases(*arguments):
+        return located(parse(arguments, shell.environment).settings, shell.environment).model.aliases
+
+    assert aliases("-hf", "user/model:Q8_0") == ("user/model:Q8_0",)
+    assert aliases("-m", "some/file.gguf") == ("some/file.gguf",)
+    assert aliases("-m", "some/file.gguf", "-a", "a,b") == ("a", "b")
+
+
 def test_cached_models_are_listed(shell, capsys):
     assert run(["--cache-list"], shell.environment) == 0
     assert "no model has been fetched yet" in capsys.readouterr().out

@@ -272,6 +272,12 @@ def test_a_feature_whose_absence_would_change_the_answers_is_refused_with_the_wa
     assert "--spec-draft-n-max" in refusal("--draft", "8")
 
 
+def test_a_variable_that_no_flag_reads_is_mentioned():
+    assert parse([], {"LLAMA_ARG_CTX_SZIE": "4096", "FERROX_UNSET": "", "PATH": "/bin"}).warnings == (
+        "LLAMA_ARG_CTX_SZIE is set, but no flag reads it (the nearest known variable is LLAMA_ARG_CTX_SIZE)",
+    )
+
+
 def test_an_action_needs_nothing_else():
     assert parse(["-m", "x", "--help", "--mmproj", "y"], {"LLAMA_ARG_PORT": "x"}).action is Action.HELP
 

@@ -18,7 +18,7 @@ def located(settings: Settings, environment: Mapping[str, str]) -> Settings:
 
         path = str(fetch_address(source, model.path, places(environment)))
     elif model.path:
-        return settings
+        path = model.path
     elif source.repository:
         # Imported here: the hub's library takes half a second, and most models are files.
         from ferrox_gguf.cli.download.hub import fetch_repository
@@ -26,4 +26,6 @@ def located(settings: Settings, environment: Mapping[str, str]) -> Settings:
         path = str(fetch_repository(source, places(environment)))
     else:
         raise StartupError("no model: say which with -m FILE, -hf USER/MODEL, or -mu ADDRESS")
-    return replace(settings, model=replace(model, path=path))
+    # Without an alias the model goes by the words that asked for it, as in llama-server.
+    aliases = model.aliases or (path if source.url or model.path else source.repository,)
+    return replace(settings, model=replace(model, path=path, aliases=aliases))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from ferrox_gguf.cli.flags.flag import Flag
 from ferrox_gguf.errors import StartupError
 from ferrox_gguf.settings import PredictionSettings, ServerSettings
+
+PREFIXES = ("LLAMA_ARG_", "FERROX_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,13 @@ def variable(flag: Flag, environment: Mapping[str, str]) -> Found | None:
         if raw := environment.get(name):
             return Found(name, raw=raw)
     return None
+
+
+def unread(environment: Mapping[str, str], known: Collection[str]) -> list[str]:
+    """Variables that look like ours or llama-server's, are set, and are read by no flag."""
+    return sorted(
+        name for name, value in environment.items() if value and name.startswith(PREFIXES) and name not in known
+    )
 
 
 def variables(flag: Flag) -> tuple[str, ...]:

@@ -6,10 +6,10 @@ Raises StartupError with the one line that a person needs.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ferrox_gguf.cli.flags.environment import prediction, variable
+from ferrox_gguf.cli.flags.environment import prediction, unread, variable, variables
 from ferrox_gguf.cli.flags.escapes import unescaped
 from ferrox_gguf.cli.flags.flag import Action, Flag, State
 from ferrox_gguf.cli.flags.path import get, put
@@ -52,9 +52,19 @@ def parse(arguments: Sequence[str], environment: Mapping[str, str]) -> CommandLi
     for flag in FLAGS:
         if flag.name not in named and (found := variable(flag, environment)):
             reading.apply(Use(flag, found.name, found.on, found.raw))
+    reading.warnings += _unread(environment)
     for use in given:
         reading.apply(use)
     return CommandLine(_checked(reading, environment), warnings=tuple(dict.fromkeys(reading.warnings)))
+
+
+def _unread(environment: Mapping[str, str]) -> list[str]:
+    """A misspelt variable would otherwise do nothing, silently."""
+    known = {name for flag in FLAGS for name in variables(flag)}
+    return [
+        f"{name} is set, but no flag reads it (the nearest known variable is {_closest(name, known)})"
+        for name in unread(environment, known)
+    ]
 
 
 def _uses(arguments: Sequence[str]) -> Iterator[Use]:
@@ -88,7 +98,11 @@ def _underscored(word: str) -> tuple[str, str, str | None]:
 
 def _nearest(spelling: str, spellings: Mapping[str, object]) -> str:
     bare = {name.lstrip("-"): name for name in spellings}
-    return bare[difflib.get_close_matches(spelling.lstrip("-"), bare, n=1, cutoff=0.0)[0]]
+    return bare[_closest(spelling.lstrip("-"), bare)]
+
+
+def _closest(word: str, words: Iterable[str]) -> str:
+    return difflib.get_close_matches(word, words, n=1, cutoff=0.0)[0]
 
 
 @dataclass(slots=True)

@@ -317,6 +317,7 @@ GPU_ROWS = (
         value=on_off(),
         env=("LLAMA_ARG_FIT",),
         state=State.ACCEPTED,
+        default="off",
         help="shrink what was not set until it fits the devices",
         why="sizes are taken as given; when memory runs out, lower -c or -ngl",
     ),

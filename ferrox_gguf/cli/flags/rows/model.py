@@ -93,7 +93,8 @@ ROWS = (
         env=("LLAMA_ARG_ALIAS",),
         sets="model.aliases",
         extends=True,
-        help="names to serve the model under, separated by commas; the first is the one that answers carry",
+        default="the file or repository as given",
+        help="names to serve the model under, separated by commas; answers carry the alphabetically first",
     ),
     Flag(
         names=("--tags",),
