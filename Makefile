@@ -56,6 +56,7 @@ check: $(TESTS)
 	$(BIN)/mypy
 
 test: check $(SMALL)
+	$(BIN)/python scripts/fetch_templates.py
 	$(BIN)/pytest
 	$(BIN)/python scripts/check_behaviours.py
 
