@@ -18,6 +18,7 @@ from ferrox_gguf.output.tool_calls.deepseekv32 import DeepSeekV32
 from ferrox_gguf.output.tool_calls.firefunction import FireFunction
 from ferrox_gguf.output.tool_calls.functionary_v31 import FunctionaryV31
 from ferrox_gguf.output.tool_calls.functionary_v32 import FunctionaryV32
+from ferrox_gguf.output.tool_calls.gemma4 import Gemma4
 from ferrox_gguf.output.tool_calls.gigachat3 import GigaChat3
 from ferrox_gguf.output.tool_calls.gigachat31 import GigaChat31
 from ferrox_gguf.output.tool_calls.glm47 import Glm47
@@ -26,10 +27,12 @@ from ferrox_gguf.output.tool_calls.hermes import Hermes
 from ferrox_gguf.output.tool_calls.hunyuan_v3 import HunyuanV3
 from ferrox_gguf.output.tool_calls.kimi_k2 import KimiK2
 from ferrox_gguf.output.tool_calls.kimi_k3 import KimiK3
+from ferrox_gguf.output.tool_calls.lfm2 import Lfm2
 from ferrox_gguf.output.tool_calls.llama3 import Llama3
 from ferrox_gguf.output.tool_calls.minicpm5 import MiniCpm5
 from ferrox_gguf.output.tool_calls.minimax import MiniMaxM2
 from ferrox_gguf.output.tool_calls.minimax_m1 import MiniMaxM1
+from ferrox_gguf.output.tool_calls.minimax_m3 import MiniMaxM3
 from ferrox_gguf.output.tool_calls.mistral import Mistral
 from ferrox_gguf.output.tool_calls.mistral_v11 import MistralV11
 from ferrox_gguf.output.tool_calls.nemotron_v2 import NemotronV2
@@ -68,6 +71,9 @@ SYNTAXES: dict[str, Callable[[], Syntax]] = {
     "minimax": MiniMaxM2,
     "qwen3_coder": Qwen3Coder,
     "seed_oss": SeedOss,
+    "minimax_m3": MiniMaxM3,
+    "gemma4": Gemma4,
+    "lfm2": Lfm2,
 }
 
 __all__ = ["SYNTAXES", "Syntax", "ToolCallSplitter"]

@@ -7,7 +7,7 @@ into the call's compact JSON. `section.py` reads what stands around calls, `valu
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ferrox_gguf.output.pieces import End
@@ -45,6 +45,7 @@ class Form:
     close: the end of a value.  end: the call's own end.  outer: what else ends the call (the
     section's end).  next_call: how another call begins, which ends one as well.
     layout, cdata: one line break on either side of a value, or a CDATA section around it, is markup.
+    doubtful: it is not known whether values have that layout; one that begins with no line break has none.
     """
 
     head: Callable[[Cursor], Steps[Head | None]]
@@ -55,6 +56,7 @@ class Form:
     next_call: tuple[str, ...] = ()
     layout: bool = False
     cdata: bool = False
+    doubtful: bool = False
 
     @cached_property
     def ends(self) -> tuple[str, ...]:
@@ -64,6 +66,10 @@ class Form:
     def value_end(self) -> ValueEnd:
         outer = tuple(marker for marker in self.ends if marker not in self.next_call)
         return ValueEnd(self.close, (*self.openers, *self.ends), outer, self.next_call, layout=self.layout)
+
+    @cached_property
+    def bare_value_end(self) -> ValueEnd:
+        return replace(self.value_end, layout=False)
 
     @cached_property
     def cdata_end(self) -> ValueEnd:
@@ -100,8 +106,10 @@ def _read_member(text: Cursor, reading: Reading, head: Head, form: Form) -> Step
 
 def _stream_value(text: Cursor, reading: Reading, form: Form, take: Callable[[str], None]) -> Steps[bool]:
     if not (form.cdata and (yield from text.take(CDATA_OPEN))):
-        return (yield from stream_text(text, reading, form.value_end, take))
-    while (yield from stream_text(text, reading, form.cdata_end, take)):
+        doubtful = form.doubtful and not (yield from text.stands(("\n",)))
+        end = form.bare_value_end if doubtful else form.value_end
+        return (yield from stream_text(text, end, take, reading.commit))
+    while (yield from stream_text(text, form.cdata_end, take, reading.commit)):
         yield from text.space()
         if (yield from text.take(form.close)):
             return True

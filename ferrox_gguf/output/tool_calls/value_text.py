@@ -13,7 +13,6 @@ from functools import cached_property
 
 from ferrox_gguf.output.pieces import End
 from ferrox_gguf.output.tool_calls.cursor import Cursor, Steps
-from ferrox_gguf.output.tool_calls.reading import Reading
 
 _REPEATS, _GAP = 4, 8
 """Forgotten ends are looked for in at most so many markers in a row, with so much white space behind each: what is held
@@ -89,17 +88,18 @@ def _beginning(marker: str) -> str:
     return pattern
 
 
-def stream_text(text: Cursor, reading: Reading, end: ValueEnd, take: Callable[[str], None]) -> Steps[bool]:
+def stream_text(text: Cursor, end: ValueEnd, take: Callable[[str], None], commit: Callable[[], None]) -> Steps[bool]:
     """Give the value's text to `take` as it becomes certain. True: the text is complete; False: the output was cut.
 
     The closing marker is consumed; an end that the model forgot to mark leaves the cursor where the markup goes on.
+    commit: called whenever text was given (positions saved before are void then).
     """
 
     def give(upto: int) -> None:
         piece = text.text[text.at : upto]
         text.at = upto
         take(piece)
-        reading.commit()
+        commit()
 
     def before(at: int) -> int:
         """Where the text ends that a marker at `at` ends."""
@@ -119,13 +119,13 @@ def stream_text(text: Cursor, reading: Reading, end: ValueEnd, take: Callable[[s
             layout = forgotten.start() - before(forgotten.start())
             give(before(forgotten.start()))
             text.at += layout
-            reading.commit()
+            commit()
             return True
         if hit is None:
             tail = end.tail.search(text.text, max(text.at, len(text.text) - end.window))
             assert tail is not None, "an empty tail always matches"
             if text.end is not None:
-                return _output_ended(text, reading, tail, give)
+                return _output_ended(text, tail, give, commit)
             give(tail.start())
             yield
         elif depth or hit.group() == end.nested:
@@ -134,32 +134,32 @@ def stream_text(text: Cursor, reading: Reading, end: ValueEnd, take: Callable[[s
         else:
             behind = hit.end() - before(hit.start())
             give(before(hit.start()))
-            if (yield from _followed(text, text.at + behind, end.follow)):
+            if (yield from followed(text, text.at + behind, end.follow)):
                 text.at += behind
-                reading.commit()
+                commit()
                 return True
             give(text.at + behind)
 
 
-def _output_ended(text: Cursor, reading: Reading, tail: re.Match[str], give: Callable[[int], None]) -> bool:
+def _output_ended(text: Cursor, tail: re.Match[str], give: Callable[[int], None], commit: Callable[[], None]) -> bool:
     """The output is over inside the value. A marker of which one character came is text, more of it is a marker."""
     size, begun = len(text.text), tail["begun"]
     layout = tail.start("begun") - tail.start()
     if text.end is End.CUT:
         give(tail.start())
         text.at += size - tail.start()
-        reading.commit()
+        commit()
         return False
     if len(begun) == 1:
         give(size)
     else:
         give(tail.start())
         text.at += layout
-        reading.commit()
+        commit()
     return True
 
 
-def _followed(text: Cursor, at: int, markers: Sequence[str]) -> Steps[bool]:
+def followed(text: Cursor, at: int, markers: Sequence[str]) -> Steps[bool]:
     """Does markup, or the output's end, stand behind `at`? Nothing is consumed."""
     start, text.at = text.at, at
     yield from text.space()
