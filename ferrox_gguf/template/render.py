@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 
-from ferrox_gguf.errors import InvalidField, RequestError
+from ferrox_gguf.errors import InvalidField, RequestError, TemplateFailed
 from ferrox_gguf.jinja import Clock, CompiledTemplate, compile_template
-from ferrox_gguf.json_types import Json
+from ferrox_gguf.json_types import Json, JsonObject
 from ferrox_gguf.posture.values import BlockState, Posture, ReasoningStyle
 from ferrox_gguf.request import ChatRequest, Message, ToolChoiceMode
 from ferrox_gguf.settings import ChatSettings
@@ -21,9 +21,10 @@ from ferrox_gguf.template.capabilities import Capabilities
 from ferrox_gguf.template.continuation import Continued, resolve, resumed
 from ferrox_gguf.template.examination import examine
 from ferrox_gguf.template.open_block import block_state, opener_at
-from ferrox_gguf.template.shapes import Shaper, tools_as_json
+from ferrox_gguf.template.shapes import Shaper
 from ferrox_gguf.template.text import text_of
 from ferrox_gguf.template.thinking import ThinkingChoice, ThinkingSwitches, decide, no_think
+from ferrox_gguf.template.tool_schemas import all_described, all_plain
 from ferrox_gguf.template.tools_preamble import preamble, taught
 
 
@@ -170,7 +171,8 @@ class _Conversation:
         if renderer.switches.in_words and not choice.on:
             turns = _with_no_think(turns)
         self._messages = renderer._shaper.messages(turns, calls_in_text=self.teaches)
-        self._tools = tools_as_json(request.tools) if request.tools and takes.tools else None
+        self._offered = request.tools if takes.tools else ()
+        self._tools = all_described(self._offered)
         self._variables: dict[str, Json] = {
             **renderer._tokens,
             **_free(settings.template_kwargs),
@@ -185,12 +187,27 @@ class _Conversation:
         messages = self._messages
         if last is not None and messages:
             messages = [*messages[:-1], {**messages[-1], "content": last}]
-        text = self._renderer._template.render(messages, self._tools, generation_prompt, **self._variables)
+        text = self._rendered(messages, generation_prompt)
         if self._harmony and not generation_prompt:
             # <|return|> is what the model samples; in a history its message ends like every other.
             head, found, tail = text.rpartition("<|return|>")
             text = f"{head}<|end|>{tail}" if found else text
         return text
+
+    def _rendered(self, messages: Sequence[JsonObject], generation_prompt: bool) -> str:
+        render = self._renderer._template.render
+        try:
+            return render(messages, self._tools, generation_prompt, **self._variables)
+        except TemplateFailed as failure:
+            if not self._offered:
+                raise
+            # Perhaps a schema that the template cannot read; the plain form is kept for the other renderings.
+            described, self._tools = self._tools, all_plain(self._offered)
+            try:
+                return render(messages, self._tools, generation_prompt, **self._variables)
+            except RequestError:
+                self._tools = described
+                raise failure from None
 
     def added(self, full: str) -> str:
         """The end of the rendering that is there for the coming turn: what a rendering without it lacks.

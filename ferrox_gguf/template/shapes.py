@@ -6,12 +6,12 @@ import json
 from collections.abc import Sequence
 
 from ferrox_gguf.json_types import Json
-from ferrox_gguf.request import Message, Tool, ToolCall
+from ferrox_gguf.request import Message, ToolCall
 from ferrox_gguf.template.calls import linked, renamed, split_up
 from ferrox_gguf.template.capabilities import Arguments, Capabilities, ReasoningField, Results, with_reasoning
 from ferrox_gguf.template.roles import placed
 from ferrox_gguf.template.text import joined, text_of, trimmed
-from ferrox_gguf.template.tools_preamble import calls_as_text, described, results_as_text
+from ferrox_gguf.template.tools_preamble import calls_as_text, results_as_text
 
 _TRIMS = "You have access to the following functions in JSONSchema format"
 """StepFun: white space left around a text drives that model into loops (llama.cpp recognises it by the same words)."""
@@ -90,11 +90,6 @@ class Shaper:
             # Harmony's template takes one or the other beside a call and prints either as analysis.
             message, thought = {**message, "content": ""}, joined(thought, content, "\n\n")
         return with_reasoning(message, thought, place)
-
-
-def tools_as_json(tools: Sequence[Tool]) -> list[dict[str, Json]]:
-    """The tools on offer, complete: templates read `description` and `parameters.properties` unasked."""
-    return [described(tool) for tool in tools]
 
 
 def _in_blocks(message: dict[str, Json]) -> dict[str, Json]:

@@ -10,9 +10,9 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ferrox_gguf.json_types import Json
 from ferrox_gguf.request import Message, Tool, ToolCall, ToolChoice, ToolChoiceMode
 from ferrox_gguf.template.text import joined, text_of
+from ferrox_gguf.template.tool_schemas import described
 
 
 def preamble(tools: Sequence[Tool], choice: ToolChoice, parallel: bool) -> str:
@@ -34,13 +34,6 @@ def preamble(tools: Sequence[Tool], choice: ToolChoice, parallel: bool) -> str:
     else:
         rules.append("When no function helps, answer without calling one.")
     return "\n".join(rules)
-
-
-def described(tool: Tool) -> dict[str, Json]:
-    """One tool as templates and models are used to seeing it."""
-    parameters = dict(tool.parameters) or {"type": "object", "properties": {}}
-    function: dict[str, Json] = {"name": tool.name, "description": tool.description or "", "parameters": parameters}
-    return {"type": "function", "function": function}
 
 
 def taught(messages: Sequence[Message], text: str) -> list[Message]:
