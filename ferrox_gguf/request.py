@@ -246,3 +246,25 @@ class CompletionRequest:
 
     prompts: tuple[Prompt, ...]
     generation: Generation = field(default_factory=Generation)
+
+
+@dataclass(frozen=True, slots=True)
+class ExtraFile:
+    """One file of context beside the one being completed."""
+
+    text: str
+    name: str = "tmp"
+
+
+@dataclass(frozen=True, slots=True)
+class InfillRequest:
+    """Code before and after the cursor.
+
+    prompt: what was already typed at the cursor; it follows the prefix.  extra: the most relevant file last.
+    """
+
+    prefix: str
+    suffix: str
+    prompt: str = ""
+    extra: tuple[ExtraFile, ...] = ()
+    generation: Generation = field(default_factory=Generation)

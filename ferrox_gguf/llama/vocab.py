@@ -70,6 +70,7 @@ class Vocab:
         self.fim_separator = _id(ll.llama_vocab_fim_sep(pointer))
         self.adds_bos = bool(ll.llama_vocab_get_add_bos(pointer))
         self.adds_eos = bool(ll.llama_vocab_get_add_eos(pointer))
+        self.adds_sep = bool(ll.llama_vocab_get_add_sep(pointer))
         self._pieces: dict[int, bytes] = {}
 
     def __contains__(self, token: int) -> bool:
