@@ -20,11 +20,13 @@ class Piece:
     """The certain text of one token (whole characters only, possibly empty).
 
     token: the id, -1 for raw text (the `parse` command).
+    tokens: how many ids this piece stands for: 1, or 0 for the replacement of a character that never completed.
     """
 
     text: str
     kind: TokenKind = TokenKind.TEXT
     token: int = -1
+    tokens: int = 1
 
 
 class End(Enum):
