@@ -83,8 +83,10 @@ class LlamaExecutor:
         return self._memory.first_position(slot)
 
     def execute(self, plan: BatchPlan) -> Outcome:
-        for operation in plan.operations:
-            self._operate(operation)
+        lost = tuple(self._operate(operation) for operation in plan.operations)
+        lost = tuple(slot for slot in lost if slot >= 0)
+        if lost:
+            return Outcome(Verdict.SKIPPED, lost=lost)
         if not plan.rows:
             return Outcome(Verdict.DONE)
         if plan.lora != self._lora:
@@ -135,7 +137,8 @@ class LlamaExecutor:
             return False
         return True
 
-    def _operate(self, operation: Operation) -> None:
+    def _operate(self, operation: Operation) -> int:
+        """Move cells; the slot that was left empty against the plan, or -1."""
         memory = self._memory
         if isinstance(operation, Cut):
             if operation.length:
@@ -143,13 +146,16 @@ class LlamaExecutor:
             else:
                 memory.clear(operation.slot)
         elif isinstance(operation, Share):
-            memory.share(operation.source, operation.target, operation.length)
+            if not memory.share(operation.source, operation.target, operation.length):
+                return operation.target
         elif isinstance(operation, Unshare):
-            memory.restore(operation.slot, memory.save(operation.slot))
+            if not memory.restore(operation.slot, memory.save(operation.slot)):
+                return operation.slot
         elif isinstance(operation, Shift):
             after = operation.keep + operation.discard
             memory.drop(operation.slot, operation.keep, after)
             memory.shift(operation.slot, after, operation.length, -operation.discard)
+        return -1
 
     def _draw(self, row: PlanRow, index: int) -> Drawn:
         """The row's next token, or tokens. Whatever goes wrong is this sequence's own failure."""

@@ -106,6 +106,15 @@ class Lanes:
         slot.held -= discard
         self._counters.context_shifts += 1
 
+    def lost(self, slot: Slot) -> None:
+        """The slot's cells turned out to be gone; whoever runs there reads again."""
+        self.cells.cut(slot.index, 0)
+        slot.held = 0
+        if slot.sequence is None:
+            slot.tokens = []
+        elif not slot.sequence.decoding:
+            slot.sequence.cached = slot.sequence.read = 0
+
     def forget(self, slot: Slot) -> int:
         """Drop what an idle slot remembers; the number of tokens."""
         held = slot.held

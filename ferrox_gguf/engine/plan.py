@@ -121,22 +121,23 @@ class Drawn:
 
 
 class Verdict(Enum):
-    """How the decode went. FULL: nothing was evaluated, for want of cells."""
+    """How the decode went. FULL: nothing was evaluated, for want of cells. SKIPPED: an operation failed before it."""
 
     DONE = "done"
     FULL = "full"
+    SKIPPED = "skipped"
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What the executor made of a plan. drawn: by row index.  decode_ms: time inside llama_decode.
 
-    failed_operations: indices of Restore operations whose state was gone or did not fit (that slot is now empty).
+    lost: slots that an operation left empty against the plan (no room for a copy, damaged state).
     saved: bytes kept for each Save, by key (0: could not be kept).
     """
 
     verdict: Verdict
     drawn: dict[int, Drawn] = field(default_factory=dict)
     decode_ms: float = 0.0
-    failed_operations: tuple[int, ...] = ()
+    lost: tuple[int, ...] = ()
     saved: dict[int, int] = field(default_factory=dict)

@@ -114,8 +114,10 @@ class Scheduler:
     def commit(self, plan: BatchPlan, outcome: Outcome, now_ms: float) -> list[Event]:
         """Take the step's results in; the events for each sequence, in order."""
         self._tick += 1
-        if outcome.verdict is Verdict.FULL:
-            self._short_of_cells = True
+        for slot in outcome.lost:
+            self.lanes.lost(self.lanes.slots[slot])
+        if outcome.verdict is not Verdict.DONE:
+            self._short_of_cells = outcome.verdict is Verdict.FULL
             return self.take_events()
         if plan.rows:
             prompt_tokens = plan.n_tokens - plan.decoding

@@ -99,9 +99,11 @@ class Memory:
     def clear_all(self) -> None:
         ll.llama_memory_clear(self._pointer, False)
 
-    def share(self, source: int, target: int, length: int) -> None:
+    def share(self, source: int, target: int, length: int) -> bool:
         """Let target (emptied first) begin with the first `length` tokens of source, in the same cells.
 
+        Window cells are copied: llama.cpp never takes a shared one back, so that the small window cache would fill up
+        with cells that nobody sees. False: there was no room for the copy, and target is empty.
         Raises MemoryMisuse when source does not hold exactly that prefix or cannot be split there.
         """
         if source == target or not self.holds(source, length):
@@ -110,6 +112,9 @@ class Memory:
         whole = length == self.last_position(source) + 1
         begin, end = (-1, -1) if whole else (0, length)
         ll.llama_memory_seq_cp(self._pointer, self._checked(source), self._checked(target), begin, end)
+        if not self.traits.window or self.traits.recurrent:
+            return True
+        return self.restore(target, self.save(target, partial=True), partial=True)
 
     def shift(self, slot: int, begin: int, end: int, delta: int) -> None:
         """Move the positions begin ≤ p < end by delta. The caller knows that no other slot shares these cells."""
@@ -147,6 +152,20 @@ class Memory:
         if read == 0:
             self.clear(slot)
         return read > 0
+
+    def restore_checkpoint(self, slot: int, state: bytes, length: int) -> bool:
+        """Take a slot back to the `length` tokens at which its partial state was saved; False: the slot is empty.
+
+        What can be cut is cut; the window or the recurrent state comes from the checkpoint.
+        """
+        if length > self.last_position(slot) + 1 or not self.restore(slot, state, partial=True):
+            self.clear(slot)
+            return False
+        ll.llama_memory_seq_rm(self._pointer, self._checked(slot), length, -1)
+        if self.last_position(slot) != length - 1:
+            self.clear(slot)
+            return False
+        return True
 
     def _checked(self, slot: int) -> int:
         if not 0 <= slot < self.traits.n_slots:

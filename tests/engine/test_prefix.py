@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+from support.stepping import request
+
+from ferrox_gguf.engine.prefix import Placement, Reuse, common_prefix, place
+from ferrox_gguf.engine.sequence import Sequence
+from ferrox_gguf.engine.slot import Slot
+
+
+@given(st.lists(st.integers(0, 3)), st.lists(st.integers(0, 3)), st.integers(0, 1500))
+def test_the_common_prefix_is_the_longest_run_of_equal_tokens(left: list[int], right: list[int], same: int) -> None:
+    left, right = [9] * same + left, [9] * same + right
+    length = common_prefix(left, right)
+    assert left[:length] == right[:length]
+    assert length in (len(left), len(right)) or left[length] != right[length]
+
+
+def slots(*held: list[int]) -> list[Slot]:
+    made = []
+    for index, tokens in enumerate(held):
+        slot = Slot(index)
+        slot.tokens, slot.held, slot.last_used = tokens, len(tokens), index
+        made.append(slot)
+    return made
+
+
+def anything(slot: Slot, length: int) -> Reuse:
+    return Reuse(slot, length, pending=length > slot.held)
+
+
+def put(tokens: list[int], among: list[Slot], wanted: int = -1, reuse: bool = True) -> Placement | None:
+    return place(tokens, (), among, wanted=wanted, reuse=reuse, usable=anything)
+
+
+def test_a_conversation_that_goes_on_keeps_its_slot() -> None:
+    assert put([*range(100), 7, 8], slots([], list(range(100)))) == Placement(1, 1, 100)
+
+
+def test_a_new_question_after_a_shared_beginning_forks_into_an_empty_slot() -> None:
+    assert put([*range(50), 1, 2], slots(list(range(100)), [])) == Placement(1, 0, 50)
+
+
+def test_the_least_recently_used_slot_is_taken_when_nothing_is_shared() -> None:
+    assert put([500, 501], slots([1, 2], [3, 4])) == Placement(0)
+
+
+def test_the_last_token_of_a_prompt_is_always_evaluated() -> None:
+    assert put([1, 2, 3], slots([1, 2, 3])) == Placement(0, 0, 2)
+
+
+def test_a_named_slot_uses_only_what_it_holds_itself() -> None:
+    assert put([*range(100), 7], slots(list(range(100)), [0, 1]), wanted=1) == Placement(1, 1, 2)
+
+
+def test_without_prompt_caching_nothing_is_reused() -> None:
+    assert put([1, 2, 3, 4], slots([1, 2, 3]), reuse=False) == Placement(0)
+
+
+def test_a_prefix_that_another_sequence_still_reads_is_awaited() -> None:
+    among = slots([], [])
+    among[0].lend(Sequence(1, request(range(100))), held=10)
+    assert put([*range(60), 500], among) == Placement(1, 0, 60, await_source=True)
+
+
+def test_a_few_tokens_are_read_again_rather_than_awaited() -> None:
+    among = slots([], [])
+    among[0].lend(Sequence(1, request(range(100))), held=0)
+    assert put([0, 1, 2, 500], among) == Placement(1)
+
+
+def test_cells_read_with_an_adapter_are_not_used_without_it() -> None:
+    from ferrox_gguf.request import LoraScale
+
+    among = slots([1, 2, 3], [])
+    among[0].lora = (LoraScale(0, 1.0),)
+    placement = put([1, 2, 3, 4], among)
+    assert placement is not None
+    assert placement.length == 0
