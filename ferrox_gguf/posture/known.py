@@ -141,6 +141,8 @@ _ROWS = (
     Family("llama-3", "llama3"),
     Family("llama-3-thinking", "llama3", _QWEN3),
     Family("phi"),
+    Family("phi-4-reasoning", None, _QWEN3),
+    Family("thinking", None, _QWEN3),
 )
 
 FAMILIES: Mapping[str, Family] = MappingProxyType({row.name: row for row in _ROWS})

@@ -6,6 +6,7 @@ variant stands before the one that only lacks the marker.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ferrox_gguf.posture.known import FAMILIES, Family
@@ -94,9 +95,9 @@ SIGNATURES: tuple[Signature, ...] = (
 )
 
 
-def match(source: str) -> tuple[Signature, Family] | None:
+def match(source: str, signatures: Sequence[Signature] = SIGNATURES) -> tuple[Signature, Family] | None:
     """The first signature that the source bears, or None."""
-    for signature in SIGNATURES:
+    for signature in signatures:
         if signature.matches(source):
             return signature, FAMILIES[signature.family]
     return None
