@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ferrox_gguf.errors import FerroxError, InvalidField, NotSupported
+from ferrox_gguf.posture.open_block import answer_at, block_state, closer_at, opener_at
 from ferrox_gguf.posture.values import BlockState, Posture, ReasoningFormat, ReasoningStyle
 from ferrox_gguf.request import ChatRequest, Continuation, Message
-from ferrox_gguf.template.open_block import answer_at, block_state, closer_at, opener_at
 from ferrox_gguf.template.text import text_of
 
 _FIELD = "continue_final_message"

@@ -14,13 +14,13 @@ from functools import cached_property
 from ferrox_gguf.errors import InvalidField, RequestError, TemplateFailed
 from ferrox_gguf.jinja import Clock, CompiledTemplate, compile_template
 from ferrox_gguf.json_types import Json, JsonObject
+from ferrox_gguf.posture.open_block import block_state, opener_at
 from ferrox_gguf.posture.values import BlockState, Posture, ReasoningStyle
 from ferrox_gguf.request import ChatRequest, Message, ToolChoiceMode
 from ferrox_gguf.settings import ChatSettings
 from ferrox_gguf.template.capabilities import Capabilities
 from ferrox_gguf.template.continuation import Continued, resolve, resumed
 from ferrox_gguf.template.examination import examine
-from ferrox_gguf.template.open_block import block_state, opener_at
 from ferrox_gguf.template.shapes import Shaper
 from ferrox_gguf.template.text import text_of
 from ferrox_gguf.template.thinking import ThinkingChoice, ThinkingSwitches, decide, no_think
