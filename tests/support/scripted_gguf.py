@@ -1,8 +1,8 @@
 """A real GGUF that says exactly what a test wants, through llama.cpp's own tokenizer, cache, decode and sampler.
 
 How: every weight of attention and feed-forward is zero and so is every token's embedding, so the hidden state at
-position p is the position embedding of p alone. The position before script[i] points into a direction of its own, and the
-output matrix maps that direction to script[i]. What the prompt says does not matter, only how many tokens it has.
+position p is the position embedding of p alone. The position before script[i] points into a direction of its own, and
+the output matrix maps that direction to script[i]. What the prompt says does not matter, only how many tokens it has.
 """
 
 from __future__ import annotations
