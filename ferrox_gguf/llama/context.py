@@ -17,6 +17,7 @@ from ferrox_gguf.errors import StartupError
 from ferrox_gguf.llama import library
 from ferrox_gguf.llama.adapter import Adapter, apply_adapters
 from ferrox_gguf.llama.batch import Batch
+from ferrox_gguf.llama.footprint import refuse_too_large
 from ferrox_gguf.llama.memory import Memory
 from ferrox_gguf.llama.model import Model
 from ferrox_gguf.llama.options import Attention, CacheType, FlashAttention, ModelOptions, Pooling, RopeScaling
@@ -75,6 +76,7 @@ class Context:
         if not 1 <= self.n_slots <= library.max_sequences():
             raise StartupError(f"the number of slots must be between 1 and {library.max_sequences()}")
         total, limit = context_sizes(options, model.n_ctx_train)
+        refuse_too_large(model, options, total)
         n_batch = min(options.n_batch, options.n_ubatch) if self.embeds else options.n_batch
         self.n_outputs_max = options.n_outputs or (n_batch if self.embeds or model.has_encoder else self.n_slots)
         library.forget_errors()

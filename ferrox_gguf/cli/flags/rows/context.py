@@ -11,7 +11,7 @@ CONTEXT_ROWS = (
     Flag(
         names=("-c", "--ctx-size"),
         group=Group.CONTEXT,
-        value=integer(0),
+        value=integer(0, 2**31 - 1),
         env=("LLAMA_ARG_CTX_SIZE",),
         sets="context.n_ctx",
         default="0, what the model was trained for",
@@ -47,7 +47,7 @@ CONTEXT_ROWS = (
     Flag(
         names=("-b", "--batch-size"),
         group=Group.CONTEXT,
-        value=integer(1),
+        value=integer(1, 2**31 - 1),
         env=("LLAMA_ARG_BATCH",),
         sets="context.n_batch",
         help="tokens handed to llama.cpp in one step, at most",
@@ -55,7 +55,7 @@ CONTEXT_ROWS = (
     Flag(
         names=("-ub", "--ubatch-size"),
         group=Group.CONTEXT,
-        value=integer(1),
+        value=integer(1, 2**31 - 1),
         env=("LLAMA_ARG_UBATCH",),
         sets="context.n_ubatch",
         help="tokens computed at once, at most",
