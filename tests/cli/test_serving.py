@@ -68,7 +68,7 @@ def test_a_file_that_is_no_gguf_is_one_clear_line(tmp_path):
     assert "page.gguf" in refusal("--port", "0", "-m", page)
 
 
-@pytest.mark.parametrize("kept", [3, 40, 3000, 60000])
+@pytest.mark.parametrize("kept", [40, 60000])
 def test_a_truncated_file_is_one_clear_line(tmp_path, model, kept):
     cut = tmp_path / "cut.gguf"
     cut.write_bytes(model.read_bytes()[:kept])
