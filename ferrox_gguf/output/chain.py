@@ -26,6 +26,10 @@ from ferrox_gguf.posture.values import BlockState, Posture, ReasoningStyle
 from ferrox_gguf.request import ReasoningDisplay, Tool
 
 
+# Read once a token: an Enum's member costs a look-up in its class each time.
+_NORMAL, _THOUGHT = TokenKind.NORMAL, RunKind.THOUGHT
+
+
 @dataclass(frozen=True, slots=True)
 class Stop:
     """A string ended the output. own: the family's end marker, spelled out: as good as its token, no stop word."""
@@ -70,6 +74,7 @@ class OutputChain:
         self._raw = display in (ReasoningDisplay.NONE, ReasoningDisplay.DEEPSEEK_LEGACY)
         self._own_stops = StopFinder(posture.string_stops) if posture.string_stops else None
         self._stops = StopFinder(stops) if any(stops) else None
+        self._direct = not self._raw and self._own_stops is None and self._stops is None
         forms = syntaxes(posture)
         self._calls = ToolCallSplitter(forms, tools)
         self._triggers = tuple(trigger for form in forms for trigger in form.triggers) if tools else ()
@@ -95,6 +100,8 @@ class OutputChain:
     def push(self, pieces: Sequence[Piece]) -> list[OutputEvent]:
         if self.stop is not None:
             return []
+        if self._direct and len(pieces) == 1 and (events := self._push_plain(pieces[0])) is not None:
+            return events
         text = ""
         for piece in pieces:
             here = piece.text
@@ -126,6 +133,23 @@ class OutputChain:
         self._extend(self._calls.flush(end))
         if self._tokens is not None:
             self._tokens.finish(phase is Phase.THINKING)
+        return self._take_events()
+
+    def _push_plain(self, piece: Piece) -> list[OutputEvent] | None:
+        """The same for one ordinary token in the middle of a text, where nothing is held: nearly all of them. Else None."""
+        text, splitter, tokens = piece.text, self._splitter, self._tokens
+        if piece.kind is not _NORMAL or not text or (self._private and not text.isascii()):
+            return None
+        if splitter is not None and tokens is not None:
+            if tokens.waiting or (kind := splitter.passes(text)) is None:
+                return None
+            if kind is _THOUGHT:
+                tokens.count += 1
+                return [ReasoningDelta(text)]
+        events = self._calls.push(text)
+        if not events or (len(events) == 1 and type(events[0]) is ContentDelta):
+            return events
+        self._extend(events)
         return self._take_events()
 
     # -- stages

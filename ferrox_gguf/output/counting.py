@@ -10,11 +10,15 @@ from collections import deque
 
 
 class ReasoningTokens:
-    """Tokens come in with arrived(), what their text is comes later with classified(), both in order."""
+    """Tokens come in with arrived(), what their text is comes later with classified(), both in order.
+
+    waiting: where the text of each token ends that is not classified yet. While there is none, a token that is wholly of
+    one kind need not come in here: its count is enough.
+    """
 
     def __init__(self) -> None:
         self.count = 0
-        self._ends: deque[int] = deque()  # where each unsettled token's text ends
+        self.waiting: deque[int] = deque()
         self._arrived = 0
         self._decided = 0
         self._straddles = False  # the first unsettled token has a reasoning character already
@@ -23,15 +27,15 @@ class ReasoningTokens:
         """A token brought so many characters (tokens 0: they belong to the tokens before)."""
         self._arrived += length
         if tokens:
-            self._ends.append(self._arrived)
-        elif self._ends:
-            self._ends[-1] = self._arrived
+            self.waiting.append(self._arrived)
+        elif self.waiting:
+            self.waiting[-1] = self._arrived
 
     def classified(self, length: int, thought: bool) -> None:
         """The next so many characters belong to the thought, or do not."""
         if not length:
             return
-        ends, start = self._ends, self._decided
+        ends, start = self.waiting, self._decided
         stop = self._decided = start + length
         while ends and ends[0] <= stop:
             # A token without text at the very end of this run waits for the next character.
@@ -47,6 +51,6 @@ class ReasoningTokens:
     def finish(self, thinking: bool) -> None:
         """No more text: what had none belongs to where the output stood."""
         if thinking or self._straddles:
-            self.count += len(self._ends) if thinking else 1
-        self._ends.clear()
+            self.count += len(self.waiting) if thinking else 1
+        self.waiting.clear()
         self._straddles = False

@@ -40,12 +40,14 @@ class Splitter(Protocol):
     """What the chain needs of a reasoning split. Every character goes to the sink once, in order, while push() works.
 
     plain: nothing is looked for any more and nothing is held: the rest is answer.
+    passes: what a chunk is that needs no closer look, None for others. It is read then, and does not go to the sink.
     """
 
     @property
     def phase(self) -> Phase: ...
     @property
     def plain(self) -> bool: ...
+    def passes(self, text: str) -> RunKind | None: ...
     def push(self, text: str) -> None: ...
     def flush(self, end: End) -> None: ...
 
@@ -103,12 +105,21 @@ class ReasoningSplitter:
     def plain(self) -> bool:
         return self._flow is RunKind.ANSWER and self._suspect is None and self._at == len(self._text)
 
+    def passes(self, text: str) -> RunKind | None:
+        if (
+            self._flow is None
+            or self._at != len(self._text)
+            or (self._suspect is not None and self._suspect(text) is not None)
+        ):
+            return None
+        self._begun = True
+        return self._flow
+
     def push(self, text: str) -> None:
-        if self._flow is not None and self._at == len(self._text):
-            if self._suspect is None or self._suspect(text) is None:
-                self._begun = True
-                self._sink(self._flow, text)
-                return
+        if (kind := self.passes(text)) is not None:
+            self._sink(kind, text)
+            return
+        if self._at == len(self._text) and self._trying is None:
             self._text, self._at = text, 0
         elif self._trying is None:
             self._text, self._at = self._text[self._at :] + text, 0

@@ -77,14 +77,10 @@ class MessageSplitter(ABC):
         """
 
     def push(self, text: str) -> None:
-        if self._at == len(self._text):
-            kind = self._quick(text)
-            if kind is not None:
-                self._sink(kind, text)
-                return
-            self._text, self._at = text, 0
-        else:
-            self._text, self._at = self._text[self._at :] + text, 0
+        if (kind := self.passes(text)) is not None:
+            self._sink(kind, text)
+            return
+        self._text, self._at = self._text[self._at :] + text, 0
         self._run()
 
     def flush(self, end: End) -> None:
@@ -93,8 +89,9 @@ class MessageSplitter(ABC):
         assert self._at == len(self._text), "text was left behind"
         self._close("")
 
-    def _quick(self, text: str) -> RunKind | None:
-        """What a chunk is that needs no closer look."""
+    def passes(self, text: str) -> RunKind | None:
+        if self._at != len(self._text):
+            return None
         if self._audience is Audience.USER:
             return RunKind.ANSWER if self._lookout.suspect(text) is None else None
         if self._audience is Audience.THOUGHT and self._begun:

@@ -63,6 +63,8 @@ class ToolCallSplitter:
             if self._untouched:
                 return [ContentDelta(text)] if text else []
             if self._suspect.search(text) is None:
+                if text and not self._space and not self._after_call and self._calls_seen == self._writer.count:
+                    return [ContentDelta(text)]  # nearly every token of an answer
                 self._content(text)
                 return self._take_events()
         self._cursor.append(text)
