@@ -77,7 +77,7 @@ def compile_template(source: str, *, clock: Clock = datetime.now) -> CompiledTem
     return CompiledTemplate(source, reads, template, clock)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=128)
 def _compiled(source: str) -> tuple[jinja2.Template, frozenset[str]]:
     environment = _environment()
     try:

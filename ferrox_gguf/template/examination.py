@@ -94,10 +94,10 @@ class _Examination:
         return not self._probe.shows([said("user", parts(USER))], USER)
 
     def _takes_parts(self, role: str) -> bool:
-        """Printed as text, not as Python's or JSON's picture of a list."""
-        one = said(role, parts(SECOND))
+        """Every part printed, as text and not as Python's or JSON's picture of a list."""
+        one = said(role, parts(SECOND, LATE))
         turns = {"system": [one, self._user()], "user": [one], "assistant": [self._user(), one, self._user(ANSWER)]}
-        return self._probe.shows(turns[role], SECOND, unwanted=[f"'{SECOND}'", f'"{SECOND}"'])
+        return self._probe.shows(turns[role], SECOND, LATE, unwanted=[f"'{SECOND}'", f'"{SECOND}"'])
 
     def _late_system(self) -> bool:
         start, late = said("system", self._text(SYSTEM)), said("system", self._text(LATE))

@@ -30,7 +30,7 @@ def corrected(source: str) -> tuple[str, tuple[str, ...]]:
     applied = []
     for fix in fixes():
         if all(words in source for words in fix.when):
-            source, count = re.subn(fix.find, lambda _, put=fix.put: put, source)  # type: ignore[misc]
+            source, count = re.subn(fix.find, fix.put.replace("\\", "\\\\"), source)
             if count:
                 applied.append(fix.name)
     return source, tuple(applied)

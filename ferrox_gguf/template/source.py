@@ -88,7 +88,7 @@ def _of_file(embedded: str | None, variants: Mapping[str, str], notes: list[str]
     if _is_jinja(value):
         return value, "the file's own template"
     name = value.strip()
-    if not name or name == _FALLBACK and _variant(variants, "tool_use"):
+    if not name or (name == _FALLBACK and _variant(variants, "tool_use")):
         return None, ""
     source = named.source(name)
     if source is None:
