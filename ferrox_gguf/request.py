@@ -196,12 +196,14 @@ class Thinking:
 
     enabled: on or off.  effort: the client's word (low, medium, high, …).
     budget: reasoning tokens at most, -1 unlimited, 0 none.  budget_message: text written before the forced closer.
+    controllable: a person may end the thought while it runs.
     """
 
     enabled: bool | None = None
     effort: str | None = None
     budget: int | None = None
     budget_message: str | None = None
+    controllable: bool = False
 
 
 class ReasoningDisplay(Enum):

@@ -20,7 +20,7 @@ from ferrox_gguf.events import (
     Usage,
 )
 from ferrox_gguf.output.pieces import End
-from ferrox_gguf.runtime.limits import TextLimits
+from ferrox_gguf.runtime.indentation import Indentation
 from ferrox_gguf.runtime.reader import Reader
 from ferrox_gguf.runtime.step_queue import StepQueue
 
@@ -37,13 +37,13 @@ class Choice:
         *,
         queue: StepQueue,
         reader: Reader,
-        limits: TextLimits,
+        indentation: Indentation,
         prompt_tokens: int,
         cancel: Callable[[], None],
         piece: Callable[[int], bytes],
     ) -> None:
         self._index, self._queue, self._reader = index, queue, reader
-        self._limits = limits if limits.active else None
+        self._indentation = indentation
         self._prompt_tokens, self._cancel, self._piece = prompt_tokens, cancel, piece
         self._taken = 0
         self._called = self._over = False
@@ -68,26 +68,25 @@ class Choice:
         for sampled in event.sampled:
             taken += 1
             events += self._reader.push(sampled.token)
-            cut = self._reader.stopped is not None or self._over_limit(events, event.timings)
+            cut = self._reader.stop is not None or self._outdented(events)
             if cut:
                 break
         self._taken += taken
         sampled_now = event.sampled[:taken]
         if cut:
             self._cancel()
-            stop = StopType.LIMIT if self._reader.stopped is None else StopType.WORD
-            events += self._reader.flush(End.CUT) if stop is StopType.WORD else ()
+            events += self._reader.flush(End.CUT) if self._reader.stop else ()
             timings = replace(event.timings, predicted_tokens=self._taken)
-            finish = self._finish(stop, timings, slot=event.slot, seed=event.seed)
+            finish = self._finish(StopType.LIMIT, timings, slot=event.slot, seed=event.seed)
             self._put(events, sampled_now, timings, finish)
         else:
             self._put(events, sampled_now, event.timings)
 
-    def _over_limit(self, events: list[OutputEvent], timings: Timings) -> bool:
-        """Judge the newest text, and cut it where a limit ends it."""
-        if self._limits is None or not events or not isinstance(last := events[-1], ContentDelta):
+    def _outdented(self, events: list[OutputEvent]) -> bool:
+        """Judge the newest text, and cut it where a line is not indented enough."""
+        if not events or not isinstance(last := events[-1], ContentDelta):
             return False
-        end = self._limits.end(last.text, timings.predicted_ms)
+        end = self._indentation.end(last.text)
         if end is None:
             return False
         events[-1:] = [ContentDelta(last.text[:end])] if end else []
@@ -129,7 +128,10 @@ class Choice:
             completion_tokens=timings.predicted_tokens,
             reasoning_tokens=self._reader.reasoning_tokens,
         )
-        word = self._reader.stopped or ""
+        word = ""
+        if (found := self._reader.stop) is not None:
+            # A family's end marker that was spelled out is as good as its token.
+            stop, word = (StopType.EOS, "") if found.own else (StopType.WORD, found.word)
         return Finish(stop, usage, timings, word, truncated=truncated, slot=slot, seed=seed)
 
     def _info(self, sampled: Sampled) -> TokenInfo:

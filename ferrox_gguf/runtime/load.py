@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from ferrox_gguf.engine.build import build_engine
 from ferrox_gguf.engine.loop import EngineLoop
 from ferrox_gguf.gguf import FileFacts, read_facts
+from ferrox_gguf.grammar.compiler import GrammarCompiler
+from ferrox_gguf.llama.guidance import build_tokenizer
 from ferrox_gguf.llama.loaded import LoadedModel
-from ferrox_gguf.posture.values import Posture
-from ferrox_gguf.request import Generation
+from ferrox_gguf.runtime.constraints import Constraints
 from ferrox_gguf.runtime.model import ServedModel
 from ferrox_gguf.runtime.options import model_options
-from ferrox_gguf.runtime.raw_reader import RawReader
+from ferrox_gguf.runtime.voice import make_voices
 from ferrox_gguf.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -35,7 +36,6 @@ class Assembled:
     engine: EngineLoop
     loaded: LoadedModel
     facts: FileFacts
-    posture: Posture
 
     async def close(self) -> None:
         """Stop the engine and free the weights; they stay where they are if a decode does not end in time."""
@@ -55,16 +55,26 @@ def assemble(settings: Settings, loop: asyncio.AbstractEventLoop) -> Assembled:
         step_budget_ms=settings.schedule.step_budget_ms,
         queue_size=settings.schedule.queue_limit,
     )
-    vocabulary = loaded.vocab
-    posture = Posture()
-
-    def raw_reader(generation: Generation) -> RawReader:
-        return RawReader(vocabulary.piece, generation.stop)
-
+    voices = make_voices(facts, loaded.vocab, settings.chat)
+    for note in voices.choice.notes:
+        logger.warning("%s", note)
+    for line in voices.plain.posture.evidence:
+        logger.info("posture: %s", line)
+    # Asked here, since the first request should not wait for the answers.
+    for voice in (voices.plain, voices.tools):
+        _ = voice.renderer.capabilities, voice.renderer.switches
+    aside = ThreadPoolExecutor(WORKERS, thread_name_prefix="aside")
     model = ServedModel(
-        vocabulary=vocabulary,
+        settings=settings,
+        vocabulary=loaded.vocab,
         engine=engine,
-        raw_reader=raw_reader,
-        aside=ThreadPoolExecutor(WORKERS, thread_name_prefix="aside"),
+        voices=voices,
+        constraints=Constraints(loaded.vocab, aside.submit(lambda: compiler(loaded))),
+        aside=aside,
     )
-    return Assembled(model, engine, loaded, facts, posture)
+    return Assembled(model, engine, loaded, facts)
+
+
+def compiler(loaded: LoadedModel) -> GrammarCompiler:
+    """Reads every token once, so it runs beside the first requests."""
+    return GrammarCompiler(build_tokenizer(loaded.vocab, sorted(loaded.vocab.end_tokens)))

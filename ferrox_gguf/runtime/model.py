@@ -14,14 +14,23 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from ferrox_gguf.engine.contract import Engine, Guide, SequenceRequest
-from ferrox_gguf.request import RANDOM_SEED, CompletionRequest, Generation, Sampling
+from ferrox_gguf.output.chain import OutputChain
+from ferrox_gguf.output.detokenizer import PieceTable
+from ferrox_gguf.posture.values import Posture
+from ferrox_gguf.request import RANDOM_SEED, ChatRequest, CompletionRequest, Generation, Sampling
+from ferrox_gguf.runtime.budget import ThoughtBudget
+from ferrox_gguf.runtime.chat import Conversation, render
 from ferrox_gguf.runtime.choice import Choice
-from ferrox_gguf.runtime.limits import TextLimits
+from ferrox_gguf.runtime.constraints import Constraints
+from ferrox_gguf.runtime.guides import combined
+from ferrox_gguf.runtime.indentation import Indentation
 from ferrox_gguf.runtime.prompt import whole_prompt
 from ferrox_gguf.runtime.reader import Reader
 from ferrox_gguf.runtime.run import Run
 from ferrox_gguf.runtime.step_queue import StepQueue
 from ferrox_gguf.runtime.vocabulary import Vocabulary
+from ferrox_gguf.runtime.voice import Voices
+from ferrox_gguf.settings import Settings
 
 Made = TypeVar("Made")
 
@@ -30,14 +39,15 @@ Made = TypeVar("Made")
 class Job:
     """Sequences to start: every prompt n times.
 
-    reader: makes the machine that reads one sequence.  guide: makes what steers one, or None.
+    reader: makes the machine that reads one sequence.  constraint: makes what holds one to a grammar.
+    budget: makes what bounds one's thought.
     """
 
     prompts: Sequence[tuple[int, ...]]
     generation: Generation
     reader: Callable[[], Reader]
-    guide: Callable[[], Guide | None] = lambda: None
-    wants_progress: bool = False
+    constraint: Callable[[], Guide] | None = None
+    budget: Callable[[], ThoughtBudget] | None = None
 
 
 class ServedModel:
@@ -46,45 +56,81 @@ class ServedModel:
     def __init__(
         self,
         *,
+        settings: Settings,
         vocabulary: Vocabulary,
         engine: Engine,
-        raw_reader: Callable[[Generation], Reader],
+        voices: Voices,
+        constraints: Constraints,
         aside: Executor,
     ) -> None:
-        self.vocabulary, self.engine = vocabulary, engine
-        self._raw_reader, self._aside = raw_reader, aside
+        self.vocabulary, self.engine, self.voices = vocabulary, engine, voices
+        self._settings, self._constraints, self._aside = settings, constraints, aside
+        # A table belongs to one thread: readers run on the event loop, budgets in the engine's thread.
+        self._pieces, self._engine_pieces = PieceTable(vocabulary), PieceTable(vocabulary)
         self._groups = itertools.count()
-        self._runs: set[Run] = set()
 
     async def complete(self, request: CompletionRequest, *, wants_progress: bool = False) -> Run:
         """Start raw prompts. Raises before anything is queued when one of them cannot be served."""
-        generation = request.generation
-        prompts = await self.aside(lambda: [whole_prompt(prompt, self.vocabulary) for prompt in request.prompts])
-        return self.start(Job(prompts, generation, lambda: self._raw_reader(generation), wants_progress=wants_progress))
+        return self._start(await self.aside(lambda: self._completion_job(request)), wants_progress)
 
-    async def aside(self, work: Callable[[], Made]) -> Made:
-        """Run blocking work on a thread of its own."""
-        return await asyncio.get_running_loop().run_in_executor(self._aside, work)
+    async def render(self, request: ChatRequest) -> Conversation:
+        """The prompt of a conversation and how its answer will be read. Raises what the template says against it."""
+        settings = self._settings
+        return await self.aside(lambda: render(request, self.voices, settings.chat, show_special=settings.show_special))
 
-    def start(self, job: Job) -> Run:
-        """Submit every sequence of the job, or none."""
-        group = f"request-{next(self._groups)}"
-        prompts = [prompt for prompt in job.prompts for _ in range(job.generation.n)]
-        queue = StepQueue(len(prompts))
-        run = Run(queue, tuple(map(len, prompts)), lambda choice: self.text(prompts[choice]))
-        try:
-            for index, prompt in enumerate(prompts):
-                self._submit(job, run, index, prompt, group)
-        except BaseException:
-            run.cancel()
-            raise
-        return run
+    async def chat(self, conversation: Conversation, *, wants_progress: bool = False) -> Run:
+        """Start the answers to a rendered conversation."""
+        return self._start(await self.aside(lambda: self._chat_job(conversation)), wants_progress)
+
+    def tokens(self, conversation: Conversation) -> tuple[int, ...]:
+        """The prompt's ids. Blocks in proportion to its length."""
+        return tuple(self.vocabulary.tokenize(conversation.prompt.text, add_special=True, parse_special=True))
 
     def text(self, tokens: Sequence[int]) -> str:
         """Tokens as a client reads them, markers included."""
         return self.vocabulary.detokenize(tokens).decode(errors="replace")
 
-    def _submit(self, job: Job, run: Run, index: int, prompt: tuple[int, ...], group: str) -> None:
+    def _completion_job(self, request: CompletionRequest) -> Job:
+        generation = request.generation
+        prompts = [whole_prompt(prompt, self.vocabulary) for prompt in request.prompts]
+        constraint = self._constraints.of_text(generation.grammar)
+
+        def reader() -> Reader:
+            chain = OutputChain(Posture(), stops=generation.stop, special=self._settings.show_special)
+            return Reader(self._pieces, chain)
+
+        return Job(prompts, generation, reader, constraint)
+
+    def _chat_job(self, conversation: Conversation) -> Job:
+        return Job(
+            [self.tokens(conversation)],
+            conversation.request.generation,
+            lambda: conversation.reader(self._pieces),
+            self._constraints.of_chat(conversation),
+            conversation.budget(self.vocabulary, self._engine_pieces),
+        )
+
+    async def aside(self, work: Callable[[], Made]) -> Made:
+        """Run blocking work on a thread of its own."""
+        return await asyncio.get_running_loop().run_in_executor(self._aside, work)
+
+    def _start(self, job: Job, wants_progress: bool) -> Run:
+        """Submit every sequence of the job, or none."""
+        group = f"request-{next(self._groups)}"
+        prompts = [prompt for prompt in job.prompts for _ in range(job.generation.n)]
+        run = Run(StepQueue(len(prompts)), tuple(map(len, prompts)), lambda choice: self.text(prompts[choice]))
+        try:
+            for index, prompt in enumerate(prompts):
+                nth = index % job.generation.n
+                self._submit(job, run, index, sequence_request(job, prompt, nth, group, wants_progress))
+        except BaseException:
+            run.cancel()
+            raise
+        return run
+
+    def _submit(self, job: Job, run: Run, index: int, request: SequenceRequest) -> None:
+        budget = job.budget() if job.budget else None
+        constraint = job.constraint() if job.constraint else None
         handle: list[int] = []
 
         def cancel() -> None:
@@ -95,17 +141,18 @@ class ServedModel:
             index,
             queue=run.queue,
             reader=job.reader(),
-            limits=TextLimits(job.generation),
-            prompt_tokens=len(prompt),
+            indentation=Indentation(job.generation.n_indent),
+            prompt_tokens=len(request.tokens),
             cancel=cancel,
             piece=self.vocabulary.piece,
         )
-        request = sequence_request(job, prompt, index % job.generation.n, group)
-        handle.append(self.engine.submit(request, choice.sink))
+        handle.append(self.engine.submit(replace(request, guide=combined(budget, constraint)), choice.sink))
         run.cancels.append(cancel)
+        if budget:
+            run.budgets.append(budget)
 
 
-def sequence_request(job: Job, prompt: tuple[int, ...], nth: int, group: str) -> SequenceRequest:
+def sequence_request(job: Job, prompt: tuple[int, ...], nth: int, group: str, wants_progress: bool) -> SequenceRequest:
     """The engine's view of the nth sequence of a prompt."""
     generation = job.generation
     return SequenceRequest(
@@ -120,10 +167,10 @@ def sequence_request(job: Job, prompt: tuple[int, ...], nth: int, group: str) ->
         n_keep=generation.n_keep,
         n_discard=generation.n_discard,
         n_cache_reuse=generation.n_cache_reuse,
+        t_max_predict_ms=max(0, generation.t_max_predict_ms),
         lora=generation.lora or (),
-        guide=job.guide(),
         group=group if generation.n > 1 else "",
-        wants_progress=job.wants_progress,
+        wants_progress=wants_progress,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 
 from ferrox_gguf.events import Step
+from ferrox_gguf.runtime.budget import ThoughtBudget
 from ferrox_gguf.runtime.step_queue import StepQueue
 
 
@@ -13,18 +14,23 @@ from ferrox_gguf.runtime.step_queue import StepQueue
 class Run:
     """prompt_tokens: of each choice.  prompt_text: a choice's prompt as text.
 
-    cancel() may be called at any time and more than once; a run that has ended is not touched by it.
-    end_thought: closes the running thought of each choice that can (`/v1/chat/completions/control`); False if none can.
+    cancels: ends one sequence each.  budgets: of the choices whose thought can be ended while it runs.
     """
 
     queue: StepQueue
     prompt_tokens: tuple[int, ...]
     prompt_text: Callable[[int], str]
     cancels: list[Callable[[], None]] = field(default_factory=list)
-    generation_prompt: str = ""
-    end_thought: Callable[[], bool] = lambda: False
+    budgets: list[ThoughtBudget] = field(default_factory=list)
+
+    def end_thought(self) -> bool:
+        """Close the running thoughts (`/v1/chat/completions/control`); False where that was not asked for in time."""
+        for budget in self.budgets:
+            budget.end()
+        return bool(self.budgets)
 
     def cancel(self) -> None:
+        """At any time and more than once; a sequence that has ended is not touched by it."""
         for cancel in self.cancels:
             cancel()
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ferrox_gguf import __version__
 from ferrox_gguf.runtime.load import Assembled, assemble
+from ferrox_gguf.runtime.voice import Voices, token_text
 from ferrox_gguf.server.state import Ready
 from ferrox_gguf.settings import Settings
 from ferrox_gguf.wire.description import ModelDescription
@@ -44,7 +45,7 @@ def make_ready(settings: Settings, assembled: Assembled) -> Ready:
         sse_ping_interval=settings.server.sse_ping_interval,
         verbose=settings.log.verbosity >= VERBOSE,
     )
-    return Ready(assembled.model, served, describe(settings, assembled), assembled.posture, assembled.close)
+    return Ready(assembled.model, served, describe(settings, assembled), assembled.close, assembled.engine.slots)
 
 
 def served_name(settings: Settings) -> str:
@@ -54,6 +55,7 @@ def served_name(settings: Settings) -> str:
 
 def describe(settings: Settings, assembled: Assembled) -> ModelDescription:
     model, vocabulary, context = assembled.loaded.model, assembled.loaded.vocab, assembled.loaded.context
+    voices = assembled.model.voices
     return ModelDescription(
         path=settings.model.path,
         file_type=model.file_type,
@@ -64,12 +66,24 @@ def describe(settings: Settings, assembled: Assembled) -> ModelDescription:
         parameters=model.n_params,
         size=model.size,
         vocab_type=vocabulary.type.value,
-        template=assembled.facts.chat_template or "",
-        bos=token_text(assembled, vocabulary.bos),
-        eos=token_text(assembled, vocabulary.eos),
+        template=voices.choice.source,
+        template_tools=voices.choice.tool_use or "",
+        template_caps=capabilities(voices),
+        bos=token_text(vocabulary, vocabulary.bos),
+        eos=token_text(vocabulary, vocabulary.eos),
         created=int(time.time()),
     )
 
 
-def token_text(assembled: Assembled, token: int | None) -> str:
-    return "" if token is None else assembled.loaded.vocab.piece(token).decode(errors="replace")
+def capabilities(voices: Voices) -> tuple[tuple[str, bool], ...]:
+    """What the template takes, under llama-server's names."""
+    takes = voices.tools.renderer.capabilities
+    return (
+        ("supports_string_content", takes.string_content),
+        ("supports_typed_content", "user" in takes.part_roles),
+        ("supports_tools", takes.tools),
+        ("supports_tool_calls", takes.tool_calls),
+        ("supports_parallel_tool_calls", takes.parallel_calls),
+        ("supports_system_role", takes.system_role),
+        ("supports_preserve_reasoning", takes.reasoning_field is not None),
+    )

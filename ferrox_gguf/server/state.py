@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from starlette.requests import Request
 
+from ferrox_gguf.engine.stats import SlotSnapshot
 from ferrox_gguf.errors import Unavailable
-from ferrox_gguf.posture.values import Posture
 from ferrox_gguf.runtime.model import ServedModel
 from ferrox_gguf.runtime.run import Run
 from ferrox_gguf.settings import Settings
@@ -19,13 +19,16 @@ from ferrox_gguf.wire.served import Served
 
 @dataclass(slots=True)
 class Ready:
-    """The model and what the dialects need to know of it. close: stops its engine and frees it."""
+    """The model and what the dialects need to know of it.
+
+    close: stops its engine and frees it.  slots: what each lane of the engine is doing.
+    """
 
     model: ServedModel
     served: Served
     description: ModelDescription
-    posture: Posture
     close: Callable[[], Awaitable[None]]
+    slots: Callable[[], Sequence[SlotSnapshot]]
 
 
 @dataclass(slots=True)

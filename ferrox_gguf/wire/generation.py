@@ -41,9 +41,9 @@ def parse_generation(body: JsonObject, served: Served, grammar: GrammarSpec | No
 
 
 def parse_limit(body: JsonObject, limit: int) -> int:
-    """The request's own limit, never above the server's (`-n`)."""
+    """The request's own limit, or the server's (`-n`) where it has none."""
     wanted = integer(body, first_given(body, LIMIT_NAMES), limit, -1)
-    return limit if limit >= 0 and not 0 <= wanted <= limit else wanted
+    return limit if wanted < 0 else wanted
 
 
 def parse_stop(value: Json) -> tuple[str, ...]:

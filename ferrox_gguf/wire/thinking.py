@@ -14,7 +14,7 @@ from typing import TypeVar
 from ferrox_gguf.errors import InvalidField
 from ferrox_gguf.json_types import Json, JsonObject
 from ferrox_gguf.request import Thinking
-from ferrox_gguf.wire.fields import first_given, integer, kind, mapping, string
+from ferrox_gguf.wire.fields import boolean, first_given, integer, kind, mapping, string
 
 Value = TypeVar("Value")
 
@@ -38,6 +38,7 @@ def parse_thinking(body: JsonObject) -> Thinking:
         effort=first(effort for effort in efforts if effort not in ("", "none")),
         budget=parse_budget(body, reasoning),
         budget_message=string(body, "reasoning_budget_message") or None,
+        controllable=boolean(body, "reasoning_control", False),
     )
 
 

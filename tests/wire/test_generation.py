@@ -65,8 +65,8 @@ def test_the_limit_has_three_names_and_llama_servers_wins():
     assert parse_generation({"max_tokens": 1}, SERVED).max_tokens == 1
 
 
-@pytest.mark.parametrize(("sent", "limit"), [(-1, 64), (100, 64), (8, 8), (0, 0), (None, 64)])
-def test_no_request_generates_more_than_the_server_allows(sent, limit):
+@pytest.mark.parametrize(("sent", "limit"), [(-1, 64), (100, 100), (8, 8), (0, 0), (None, 64)])
+def test_a_request_without_a_limit_gets_the_servers(sent, limit):
     assert parse_generation({"n_predict": sent}, with_defaults(max_tokens=64)).max_tokens == limit
 
 

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from starlette.routing import Route
 
-from ferrox_gguf.server.routes import about, completion, text
+from ferrox_gguf.server.routes import about, chat, completion, slots, text
 
-ROUTES: tuple[Route, ...] = (*about.ROUTES, *completion.ROUTES, *text.ROUTES)
+ROUTES: tuple[Route, ...] = (*about.ROUTES, *chat.ROUTES, *completion.ROUTES, *slots.ROUTES, *text.ROUTES)

@@ -21,7 +21,9 @@ async def health(request: Request) -> Response:
 
 async def props(request: Request) -> Response:
     ready = ready_of(request)
-    return json_value(props_json(ready.served, ready.description, ready.posture, state_of(request).settings))
+    return json_value(
+        props_json(ready.served, ready.description, ready.model.voices.plain.posture, state_of(request).settings)
+    )
 
 
 async def change_props(request: Request) -> Response:

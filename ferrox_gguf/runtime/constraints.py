@@ -1,0 +1,82 @@
+"""Output constraints of one model: what a request asks for becomes something that makes a Guide for each sequence.
+
+llguidance's view of the vocabulary takes a second to build, so it is built on a thread after loading; the first
+constrained request waits for the rest of that second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+
+from ferrox_gguf.engine.contract import Guide
+from ferrox_gguf.grammar.choice import tool_choice_source
+from ferrox_gguf.grammar.compiler import GrammarCompiler
+from ferrox_gguf.grammar.guide import Gate, GrammarGuide
+from ferrox_gguf.grammar.lazy import TriggerGate
+from ferrox_gguf.grammar.source import Source, source_of
+from ferrox_gguf.posture.values import BlockState, ReasoningStyle
+from ferrox_gguf.request import GrammarSpec, ToolChoiceMode
+from ferrox_gguf.runtime.chat import Conversation
+from ferrox_gguf.runtime.thought_gate import ThoughtGate
+from ferrox_gguf.runtime.vocabulary import Vocabulary
+
+GuideMaker = Callable[[], Guide]
+FORCED_CHOICES = (ToolChoiceMode.REQUIRED, ToolChoiceMode.NAMED)
+
+
+@dataclass(frozen=True, slots=True)
+class Constraints:
+    """compiler: ready at some time after loading. Everything here blocks: worker threads only."""
+
+    vocabulary: Vocabulary
+    compiler: Future[GrammarCompiler]
+
+    def of_text(self, spec: GrammarSpec | None) -> GuideMaker | None:
+        """For a raw prompt, where no thought is told from an answer."""
+        return None if spec is None else self._maker(source_of(spec), self._trigger_gate(spec))
+
+    def of_chat(self, conversation: Conversation) -> GuideMaker | None:
+        """A forced tool choice, or the request's own constraint. Raises InvalidField or NotSupported."""
+        request = conversation.request
+        if request.tools and request.tool_choice.mode in FORCED_CHOICES:
+            return self._maker(self._tool_choice(conversation), self._thought_gate(conversation))
+        spec = request.generation.grammar
+        if spec is None:
+            return None
+        gate = self._trigger_gate(spec)
+        if gate is None and spec.after_reasoning:
+            gate = self._thought_gate(conversation)
+        return self._maker(source_of(spec), gate)
+
+    def _maker(self, source: Source, gate: Callable[[], Gate] | None) -> GuideMaker:
+        compiler = self.compiler.result()
+        # Compiled here, where it may block and be refused; each sequence then gets a copy.
+        compiled = compiler.compile(source)
+        return lambda: GrammarGuide(compiled.deep_copy(), compiler.tokenizer, gate() if gate else None)
+
+    def _tool_choice(self, conversation: Conversation) -> Source:
+        posture, request = conversation.voice.posture, conversation.request
+        return tool_choice_source(
+            None if conversation.prompt.taught_tools else posture.tool_format,
+            posture.call_markers,
+            request.tools,
+            request.tool_choice,
+            parallel=conversation.prompt.parallel_calls,
+            special=self.vocabulary.token_of,
+        )
+
+    def _trigger_gate(self, spec: GrammarSpec) -> Callable[[], Gate] | None:
+        if not spec.lazy:
+            return None
+        triggers, piece = spec.triggers, self.vocabulary.piece
+        TriggerGate(triggers, piece)  # refuses a pattern that cannot be used, while it still can be a 400
+        return lambda: TriggerGate(triggers, piece)
+
+    def _thought_gate(self, conversation: Conversation) -> Callable[[], Gate] | None:
+        voice, state = conversation.voice, conversation.prompt.block
+        reasoning = voice.posture.reasoning
+        if reasoning is None or reasoning.style is ReasoningStyle.ATEM or state is BlockState.CLOSED:
+            return None
+        return lambda: ThoughtGate(reasoning, state, voice.marker_tokens, self.vocabulary.piece)
