@@ -7,7 +7,9 @@ more, or when the output has ended (`end` is set; then it must return without yi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator, Sequence
+from functools import lru_cache
 from typing import TypeAlias, TypeVar
 
 from ferrox_gguf.output.pieces import End
@@ -92,15 +94,23 @@ class Cursor:
     def take_any(self, literals: Sequence[str]) -> Steps[str | None]:
         """Consume the longest of `literals` that stands here, or nothing (None). Waits while a longer one may come."""
         while True:
-            rest = self.text[self.at : self.at + max(map(len, literals), default=0)]
-            found = max((item for item in literals if rest.startswith(item)), key=len, default=None)
-            open_ = self.end is None and any(
-                len(item) > len(rest) and item.startswith(rest) and len(item) > len(found or "") for item in literals
-            )
-            if not open_:
+            found: str | None = None
+            for item in literals:
+                if self.text.startswith(item, self.at) and (found is None or len(item) > len(found)):
+                    found = item
+            if not self._may_grow(literals, found):
                 self.at += len(found or "")
                 return found
             yield
+
+    def _may_grow(self, literals: Sequence[str], found: str | None) -> bool:
+        if self.end is not None:
+            return False
+        have, least = len(self.text) - self.at, len(found or "")
+        for item in literals:
+            if len(item) > have and len(item) > least and item.startswith(self.text[self.at :]):
+                return True
+        return False
 
     def stands(self, literals: Sequence[str]) -> Steps[bool]:
         """Whether one of `literals` stands here; nothing is consumed."""
@@ -116,8 +126,10 @@ class Cursor:
         """
         searched = self.at
         longest = max(map(len, stops))
+        pattern = _first_of(tuple(stops))
         while True:
-            found = min((i for i in (self.text.find(stop, searched) for stop in stops) if i >= 0), default=-1)
+            match = pattern.search(self.text, searched)
+            found = -1 if match is None else match.start()
             if found >= 0 and (limit is None or found - self.at <= limit):
                 piece = self.text[self.at : found]
                 self.at = found
@@ -127,6 +139,12 @@ class Cursor:
                 return None
             searched = max(self.at, len(self.text) - longest + 1)
             yield
+
+
+@lru_cache(maxsize=256)
+def _first_of(stops: tuple[str, ...]) -> re.Pattern[str]:
+    """One search for all, so that a stop that never comes does not cost the whole text at every word."""
+    return re.compile("|".join(map(re.escape, stops)))
 
 
 def held(text: str, markers: Sequence[str]) -> int:

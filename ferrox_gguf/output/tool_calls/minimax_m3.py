@@ -192,7 +192,7 @@ class _Run:
 def _text_end(key: str) -> ValueEnd:
     return ValueEnd(
         f"{CLOSING}{key}>",
-        follow=(MARK,),
+        follow=(),
         outer=(INVOKE_END, SECTION_CLOSE),
         next_call=(SECTION_OPEN, INVOKE),
         nested=f"{OPENING}{key}>",

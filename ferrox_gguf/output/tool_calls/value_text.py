@@ -23,7 +23,7 @@ back for them stays short."""
 class ValueEnd:
     """Where a value's text ends.
 
-    close: its marker.  follow: what may stand behind it, white space aside.
+    close: its marker.  follow: what may stand behind it, white space aside (empty: it needs no proof).
     outer: markers that end the call around it, in case the model forgot `close`: they count when the output ends behind
     them, or one of `next_call` follows.
     layout: one line break on either side belongs to the markup.
@@ -114,8 +114,9 @@ def stream_text(text: Cursor, end: ValueEnd, take: Callable[[str], None], commit
             yield
             continue
         hit = end.marker.search(text.text, text.at)
-        forgotten = end.forgotten.search(text.text, text.at) if depth == 0 else None
-        if forgotten is not None and (hit is None or forgotten.start() < hit.start()):
+        upto = len(text.text) if hit is None else hit.start()
+        forgotten = end.forgotten.search(text.text, text.at, upto) if depth == 0 else None
+        if forgotten is not None:
             layout = forgotten.start() - before(forgotten.start())
             give(before(forgotten.start()))
             text.at += layout
@@ -134,7 +135,7 @@ def stream_text(text: Cursor, end: ValueEnd, take: Callable[[str], None], commit
         else:
             behind = hit.end() - before(hit.start())
             give(before(hit.start()))
-            if (yield from followed(text, text.at + behind, end.follow)):
+            if not end.follow or (yield from followed(text, text.at + behind, end.follow)):
                 text.at += behind
                 commit()
                 return True
