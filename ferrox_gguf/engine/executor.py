@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import logging
 import time
+from dataclasses import replace
 from typing import Protocol
 
 from ferrox_gguf.engine.contract import Guide, Probability, Sampled, SequenceRequest
-from ferrox_gguf.engine.plan import BatchPlan, Cut, Drawn, Operation, Outcome, PlanRow, Share, Shift, Unshare, Verdict
+from ferrox_gguf.engine.plan import BatchPlan, Drawn, Outcome, PlanRow, Verdict
+from ferrox_gguf.engine.states import CellStates
 from ferrox_gguf.errors import GenerationFailed
 from ferrox_gguf.llama.candidates import Candidates, NothingAllowed, log_probabilities
 from ferrox_gguf.llama.context import Context, DecodeFailed, KVCacheFull
@@ -65,6 +67,7 @@ class LlamaExecutor:
         self._memory = loaded.context.memory
         self._batch = loaded.context.batch
         self._candidates = Candidates(loaded.vocab.n_tokens)
+        self._states = CellStates(loaded.context.memory)
         self._voices: dict[int, Voice] = {}
         self._lora: tuple[LoraScale, ...] = ()
 
@@ -83,12 +86,11 @@ class LlamaExecutor:
         return self._memory.first_position(slot)
 
     def execute(self, plan: BatchPlan) -> Outcome:
-        lost = tuple(self._operate(operation) for operation in plan.operations)
-        lost = tuple(slot for slot in lost if slot >= 0)
+        lost, saved, save_ms = self._states.operate(plan.operations)
         if lost:
-            return Outcome(Verdict.SKIPPED, lost=lost)
+            return Outcome(Verdict.SKIPPED, lost=lost, saved=saved, save_ms=save_ms)
         if not plan.rows:
-            return Outcome(Verdict.DONE)
+            return Outcome(Verdict.DONE, saved=saved, save_ms=save_ms)
         if plan.lora != self._lora:
             self._context.set_adapters([(self._loaded.adapters[each.adapter], each.scale) for each in plan.lora])
             self._lora = plan.lora
@@ -96,13 +98,13 @@ class LlamaExecutor:
         try:
             last = self._decode(plan.rows)
         except KVCacheFull:
-            return Outcome(Verdict.FULL)
+            return Outcome(Verdict.FULL, saved=saved, save_ms=save_ms)
         except DecodeFailed as error:
             logger.warning("a batch of %d sequences failed, trying each alone: %s", len(plan.rows), error)
-            return self._one_by_one(plan, began)
+            return replace(self._one_by_one(plan, began), saved=saved, save_ms=save_ms)
         elapsed = 1000.0 * (time.perf_counter() - began)
         drawn = {i: self._draw(row, last[i]) for i, row in enumerate(plan.rows) if row.wants_logits}
-        return Outcome(Verdict.DONE, drawn, elapsed)
+        return Outcome(Verdict.DONE, drawn, elapsed, saved=saved, save_ms=save_ms)
 
     def _decode(self, rows: tuple[PlanRow, ...]) -> list[int]:
         """One llama_decode of these rows; the batch index of each row's last token."""
@@ -136,26 +138,6 @@ class LlamaExecutor:
             self._memory.clear(row.slot)
             return False
         return True
-
-    def _operate(self, operation: Operation) -> int:
-        """Move cells; the slot that was left empty against the plan, or -1."""
-        memory = self._memory
-        if isinstance(operation, Cut):
-            if operation.length:
-                memory.cut(operation.slot, operation.length)
-            else:
-                memory.clear(operation.slot)
-        elif isinstance(operation, Share):
-            if not memory.share(operation.source, operation.target, operation.length):
-                return operation.target
-        elif isinstance(operation, Unshare):
-            if not memory.restore(operation.slot, memory.save(operation.slot)):
-                return operation.slot
-        elif isinstance(operation, Shift):
-            after = operation.keep + operation.discard
-            memory.drop(operation.slot, operation.keep, after)
-            memory.shift(operation.slot, after, operation.length, -operation.discard)
-        return -1
 
     def _draw(self, row: PlanRow, index: int) -> Drawn:
         """The row's next token, or tokens. Whatever goes wrong is this sequence's own failure."""

@@ -1,19 +1,27 @@
 """The slots and the cells behind them: what may be reused, what must be evicted, and the operations that do it.
 
-The scheduler decides who runs; this file keeps slots, ledger and the list of cell operations in step with each other.
+The scheduler decides who runs; this file keeps slots, ledger, kept states and the list of cell operations in step with
+each other. Nothing here waits or computes: an operation is done by the executor before the next decode.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Sequence as Items
 
+from ferrox_gguf.engine.archive import Match
 from ferrox_gguf.engine.cells import CellLedger
+from ferrox_gguf.engine.checkpoints import LEAST, usable
+from ferrox_gguf.engine.keeper import Keeper
 from ferrox_gguf.engine.layout import Layout
-from ferrox_gguf.engine.plan import Cut, Operation, Share, Shift, Unshare
-from ferrox_gguf.engine.prefix import Reuse, common_prefix
+from ferrox_gguf.engine.plan import Cut, Operation, Outcome, Restore, Rewind, Share, Shift, Unshare
+from ferrox_gguf.engine.prefix import Placement, Reuse, common_prefix
 from ferrox_gguf.engine.sequence import Sequence
 from ferrox_gguf.engine.slot import Slot
 from ferrox_gguf.engine.stats import Counters
+
+_WORTH_RESTORING = 64
+"""Tokens by which a kept state must beat the best slot: a copy back costs some milliseconds."""
 
 
 class Lanes:
@@ -27,44 +35,141 @@ class Lanes:
         self.layout = layout
         self.slots = tuple(Slot(index) for index in range(layout.n_slots))
         self.cells = CellLedger(layout.n_cells, layout.n_slots)
+        self._operations: list[Operation] = []
+        self.keeper = Keeper(layout, self.slots, self._operations)
         self._counters = counters
         self._first_position = first_position
-        self._operations: list[Operation] = []
 
     def take_operations(self) -> tuple[Operation, ...]:
-        operations, self._operations = tuple(self._operations), []
+        operations = tuple(self._operations)
+        self._operations.clear()
         return operations
+
+    # What a prompt can begin with
 
     def usable(self, slot: Slot, length: int) -> Reuse:
         """How much of a common prefix the slot can give without serving wrong state, and whether it must be awaited."""
         if length > slot.held:
             return Reuse(slot, 0 if slot.idle else length, pending=not slot.idle)
         if length == slot.held or self._can_cut(slot, length):
-            return Reuse(slot, length, pending=False)
-        return Reuse(slot, 0, pending=False)
+            return Reuse(slot, length)
+        checkpoint = usable(slot.checkpoints, length)
+        return Reuse(slot, checkpoint.length, checkpoint=checkpoint) if checkpoint else Reuse(slot, 0)
 
-    def shared_prefix(self, source: Slot, sequence: Sequence) -> int:
-        """Tokens of a slot that the sequence can take over now."""
+    def offer(self, source: Slot, sequence: Sequence) -> Reuse:
+        """What the sequence can take over from a slot now."""
         if source.lora != sequence.request.lora:
-            return 0
+            return Reuse(source, 0)
         length = min(common_prefix(source.tokens, sequence.tokens), source.held, len(sequence.tokens) - 1)
-        return self.usable(source, length).length if length > 0 else 0
+        return self.usable(source, length) if length > 0 else Reuse(source, 0)
+
+    def kept(self, sequence: Sequence, placement: Placement) -> Match | None:
+        """A kept state that gives clearly more than the placement does, if its cells can be had."""
+        match = self.keeper.archive.find(sequence.tokens, sequence.request.lora)
+        if match is None or match.length < placement.length + _WORTH_RESTORING:
+            return None
+        # The whole state comes back before what is beyond the prefix is cut off again.
+        return match if len(match.entry.tokens) <= self.spare(frozenset()) else None
+
+    def missed(self, sequence: Sequence) -> int:
+        """The longest prefix that slots have in common with the sequence and cannot give, for want of a checkpoint."""
+        if self.layout.can_cut:
+            return 0
+        return max(
+            (
+                common_prefix(slot.tokens, sequence.tokens)
+                for slot in self.slots
+                if slot.lora == sequence.request.lora and slot.sequence is not sequence
+            ),
+            default=0,
+        )
+
+    # Changing what slots hold
+
+    def begin(self, slot: Slot, placement: Placement) -> None:
+        """The slot keeps or takes over the prefix of a placement, and forgets everything else."""
+        checkpoint = placement.checkpoint
+        if placement.source not in (-1, slot.index):
+            self.share(self.slots[placement.source], slot, Reuse(slot, placement.length, checkpoint=checkpoint))
+            return
+        if slot.held - placement.length >= LEAST:
+            self.keeper.keep(slot)
+        if checkpoint is not None:
+            self._operations.append(Rewind(slot.index, checkpoint.key, checkpoint.length))
+            self._shorten(slot, checkpoint.length)
+        else:
+            self.cut(slot, placement.length)
+
+    def share(self, source: Slot, target: Slot, offer: Reuse) -> None:
+        """Target begins with a prefix of source, in the same cells."""
+        self.keeper.keep(target)
+        self.cut(target, 0)
+        key = offer.checkpoint.key if offer.checkpoint else -1
+        self._operations.append(Share(source.index, target.index, offer.length, key))
+        self.cells.share(source.index, target.index, offer.length)
+        self.keeper.inherit(source.checkpoints, target, offer.length)
+        target.held = offer.length
+        self._counters.shared_tokens += offer.length
+
+    def restore(self, slot: Slot, match: Match) -> None:
+        """The slot begins with a kept state."""
+        entry, checkpoint, whole = match.entry, match.checkpoint, len(match.entry.tokens)
+        self.keeper.hold(match)
+        self.keeper.keep(slot)
+        self.cut(slot, 0)
+        self.make_room(whole)
+        if checkpoint is None:
+            self._operations.append(Restore(slot.index, entry.key, match.length))
+        else:
+            self._operations.append(Restore(slot.index, entry.key, whole))
+            self._operations.append(Rewind(slot.index, checkpoint.key, checkpoint.length))
+        self.cells.grow(slot.index, match.length)
+        self.keeper.inherit(entry.checkpoints, slot, match.length)
+        self.keeper.archive.use(match)
+        self.keeper.release(match)
+        slot.held = match.length
+        self._counters.restored_tokens += match.length
 
     def cut(self, slot: Slot, length: int) -> None:
         """The slot keeps its first `length` tokens."""
-        if slot.held == length:
-            slot.tokens = slot.tokens[:length]
-            return
-        self._operations.append(Cut(slot.index, length))
-        self.cells.cut(slot.index, length)
-        slot.held = length
-        slot.tokens = slot.tokens[:length]
+        if slot.held != length:
+            self._operations.append(Cut(slot.index, length))
+        self._shorten(slot, length)
 
-    def share(self, source: int, target: Slot, length: int) -> None:
-        """Target begins with source's first `length` tokens, in the same cells."""
-        self._operations.append(Share(source, target.index, length))
-        self.cells.share(source, target.index, length)
-        self._counters.shared_tokens += length
+    def evict(self, slot: Slot) -> None:
+        """Empty a slot whose tokens may be wanted again."""
+        self.keeper.keep(slot)
+        self._counters.evicted_tokens += slot.held
+        self.cut(slot, 0)
+
+    def forget(self, slot: Slot) -> int:
+        """Drop what an idle slot remembers, for good; the number of tokens."""
+        held = slot.held
+        self.cut(slot, 0)
+        return held
+
+    def lost(self, slot: Slot) -> None:
+        """The slot's cells turned out to be gone; whoever runs there reads again."""
+        tokens = slot.tokens
+        self._shorten(slot, 0)
+        sequence = slot.sequence
+        if sequence is not None:
+            slot.tokens = tokens
+            if not sequence.decoding:
+                sequence.cached = sequence.read = 0
+
+    def shift(self, slot: Slot, keep: int, discard: int) -> None:
+        """Forget `discard` tokens after the first `keep`; the rest moves down. The caller edits the token list."""
+        if not self.cells.is_private(slot.index):
+            self._operations.append(Unshare(slot.index))
+            self.cells.unshare(slot.index)
+        self._operations.append(Shift(slot.index, keep, discard, slot.held))
+        self.cells.remove(slot.index, keep, discard)
+        self.keeper.thin(slot, keep)
+        slot.held -= discard
+        self._counters.context_shifts += 1
+
+    # Room
 
     def make_room(self, tokens: int) -> bool:
         """Evict what idle slots remember, the least recently used first, until that many cells are free."""
@@ -79,9 +184,7 @@ class Lanes:
         if not idle:
             return False
         # Clearing one owner of shared cells frees nothing, so a slot with cells of its own goes first.
-        victim = min(idle, key=lambda slot: (self.cells.private(slot.index) == 0, slot.last_used))
-        self._counters.evicted_tokens += victim.held
-        self.cut(victim, 0)
+        self.evict(min(idle, key=lambda slot: (self.cells.private(slot.index) == 0, slot.last_used)))
         return True
 
     def spare(self, keep: frozenset[int]) -> int:
@@ -96,30 +199,23 @@ class Lanes:
             return False
         return self.cells.free >= self.cells.held(slot) - self.cells.private(slot)
 
-    def shift(self, slot: Slot, keep: int, discard: int) -> None:
-        """Forget `discard` tokens after the first `keep`; the rest moves down. The caller edits the token list."""
-        if not self.cells.is_private(slot.index):
-            self._operations.append(Unshare(slot.index))
-            self.cells.unshare(slot.index)
-        self._operations.append(Shift(slot.index, keep, discard, slot.held))
-        self.cells.remove(slot.index, keep, discard)
-        slot.held -= discard
-        self._counters.context_shifts += 1
+    # After a step
 
-    def lost(self, slot: Slot) -> None:
-        """The slot's cells turned out to be gone; whoever runs there reads again."""
-        self.cells.cut(slot.index, 0)
-        slot.held = 0
-        if slot.sequence is None:
-            slot.tokens = []
-        elif not slot.sequence.decoding:
-            slot.sequence.cached = slot.sequence.read = 0
+    def commit(self, operations: Items[Operation], outcome: Outcome) -> None:
+        """What the executor says of the operations: states that were kept, slots that were lost."""
+        self.keeper.commit(outcome)
+        for index in outcome.lost:
+            self.lost(self.slots[index])
+            for operation in operations:
+                if isinstance(operation, (Restore, Rewind)) and operation.slot == index:
+                    self.keeper.discard(operation.key)
 
-    def forget(self, slot: Slot) -> int:
-        """Drop what an idle slot remembers; the number of tokens."""
-        held = slot.held
-        self.cut(slot, 0)
-        return held
+    def _shorten(self, slot: Slot, length: int) -> None:
+        """The books of a cut."""
+        self.cells.cut(slot.index, length)
+        self.keeper.thin(slot, length)
+        slot.held = length
+        slot.tokens = slot.tokens[:length]
 
     def _can_cut(self, slot: Slot, length: int) -> bool:
         if self.layout.recurrent:

@@ -14,6 +14,8 @@ class Layout:
     window, recurrent, can_shift: as in llama.memory.MemoryTraits.  end_tokens: ids that end generation.
     context_shift: go on past slot_context by forgetting early tokens.  adds_bos: the prompt's first token is BOS.
     step_budget_ms: what a step should take while answers are being written.
+    cache_bytes: state of evicted prompts kept in memory; -1 no limit, 0 none.
+    checkpoints: kept a slot, when memory cannot be cut; 0 none.  checkpoint_step: tokens between regular ones.
     """
 
     n_slots: int
@@ -28,3 +30,11 @@ class Layout:
     context_shift: bool = False
     adds_bos: bool = False
     step_budget_ms: float = 100.0
+    cache_bytes: int = 0
+    checkpoints: int = 0
+    checkpoint_step: int = 8192
+
+    @property
+    def can_cut(self) -> bool:
+        """May any slot be cut anywhere?"""
+        return not self.recurrent and not self.window

@@ -23,11 +23,15 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """Target begins with the first `length` tokens of source, in the same cells; what it held is forgotten."""
+    """Target begins with the first `length` tokens of source, in the same cells; what it held is forgotten.
+
+    checkpoint: key of the kept state that completes it, for memory that cannot be cut there; -1 none.
+    """
 
     source: int
     target: int
     length: int
+    checkpoint: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +55,20 @@ class Save:
 
 @dataclass(frozen=True, slots=True)
 class Restore:
-    """Put a kept state into the slot, in cells of its own. cut: then forget everything from here on; -1 nothing."""
+    """Put a kept state into the slot, in cells of its own, and forget what is beyond `length` tokens."""
 
     slot: int
     key: int
-    partial: bool = False
-    cut: int = -1
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rewind:
+    """Take the slot back to `length` tokens with the checkpoint that was saved there."""
+
+    slot: int
+    key: int
+    length: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +85,7 @@ class Unshare:
     slot: int
 
 
-Operation: TypeAlias = Union[Cut, Share, Shift, Save, Restore, Drop, Unshare]
+Operation: TypeAlias = Union[Cut, Share, Shift, Save, Restore, Rewind, Drop, Unshare]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +145,7 @@ class Outcome:
     """What the executor made of a plan. drawn: by row index.  decode_ms: time inside llama_decode.
 
     lost: slots that an operation left empty against the plan (no room for a copy, damaged state).
-    saved: bytes kept for each Save, by key (0: could not be kept).
+    saved: bytes kept for each Save, by key (0: could not be kept).  save_ms: what that took in all.
     """
 
     verdict: Verdict
@@ -141,3 +153,4 @@ class Outcome:
     decode_ms: float = 0.0
     lost: tuple[int, ...] = ()
     saved: dict[int, int] = field(default_factory=dict)
+    save_ms: float = 0.0

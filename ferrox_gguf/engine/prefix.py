@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from ferrox_gguf.engine.checkpoints import Checkpoint
 from ferrox_gguf.engine.slot import Slot
 from ferrox_gguf.request import LoraScale
 
@@ -22,13 +23,14 @@ _LOSABLE = 0.25
 class Placement:
     """target: the slot to take.  source: the slot whose first `length` tokens are used (target itself, another, or -1).
 
-    await_source: the prefix is still being read there.
+    await_source: the prefix is still being read there.  checkpoint: what completes a prefix that cannot be cut out.
     """
 
     target: int
     source: int = -1
     length: int = 0
     await_source: bool = False
+    checkpoint: Checkpoint | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,8 @@ class Reuse:
 
     slot: Slot
     length: int
-    pending: bool
+    pending: bool = False
+    checkpoint: Checkpoint | None = None
 
 
 def common_prefix(left: list[int], right: list[int]) -> int:
@@ -72,18 +75,24 @@ def place(
         if not slot.idle:
             return None
         found = _best([slot], tokens, lora, usable) if reuse else None
-        return Placement(wanted, wanted if found else -1, found.length if found else 0)
+        return _at(wanted, found)
     free = [slot for slot in slots if slot.idle]
     if not free:
         return None
     found = _best(slots, tokens, lora, usable) if reuse else None
     if found is None:
-        return Placement(_least_recent(free).index)
+        return _at(_least_recent(free).index, None)
     source = found.slot
     others = [slot for slot in free if slot is not source]
     if source.idle and (not others or source.held - found.length <= _LOSABLE * source.held):
-        return Placement(source.index, source.index, found.length)
-    return Placement(_least_recent(others).index, source.index, found.length, await_source=found.pending)
+        return _at(source.index, found)
+    return _at(_least_recent(others).index, found)
+
+
+def _at(target: int, found: Reuse | None) -> Placement:
+    if found is None:
+        return Placement(target)
+    return Placement(target, found.slot.index, found.length, found.pending, found.checkpoint)
 
 
 def _best(

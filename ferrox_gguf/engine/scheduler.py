@@ -11,7 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ferrox_gguf.engine.archive import Match
+from ferrox_gguf.engine.checkpoints import marks
 from ferrox_gguf.engine.contract import Ended, EngineEvent, Failed, PromptProgress, Sampled, Tokens
+from ferrox_gguf.engine.keeper import NO_LIMIT_MS
 from ferrox_gguf.engine.lanes import Lanes
 from ferrox_gguf.engine.layout import Layout
 from ferrox_gguf.engine.pace import Pace
@@ -96,6 +99,8 @@ class Scheduler:
         """The next step. Its cell operations count as done from here on; its rows only with commit()."""
         if self._short_of_cells:
             self._relieve(now_ms)
+        answering = any(s.decoding for s in self._running)
+        self.lanes.keeper.budget_ms = self.layout.step_budget_ms / 2 if answering else NO_LIMIT_MS
         if self._waiting:
             self._admit(now_ms)
         self._fork()
@@ -103,19 +108,18 @@ class Scheduler:
         ready = [s for s in self._running if s.phase is Phase.RUNNING and s.request.lora == lora]
         if self.layout.context_shift:
             self._shift_full(ready, now_ms)
-        rows, taken = self._answer_rows(ready, now_ms)
-        decoding = taken
-        served = {row.sequence for row in rows}
-        readers = [s for s in ready if s.handle not in served and s.phase is Phase.RUNNING]
-        if readers:
-            self._add_readers(rows, readers, taken)
+        rows, decoding = self._answer_rows(ready, now_ms)
+        if len(rows) < len(ready):
+            served = {row.sequence for row in rows}
+            readers = [s for s in ready if s.handle not in served and s.phase is Phase.RUNNING]
+            self._add_readers(rows, readers, decoding)
         return BatchPlan(self.lanes.take_operations(), tuple(rows), lora, decoding)
 
     def commit(self, plan: BatchPlan, outcome: Outcome, now_ms: float) -> list[Event]:
         """Take the step's results in; the events for each sequence, in order."""
         self._tick += 1
-        for slot in outcome.lost:
-            self.lanes.lost(self.lanes.slots[slot])
+        if plan.operations:
+            self.lanes.commit(plan.operations, outcome)
         if outcome.verdict is not Verdict.DONE:
             self._short_of_cells = outcome.verdict is Verdict.FULL
             return self.take_events()
@@ -154,30 +158,35 @@ class Scheduler:
             )
             if placement is None and request.id_slot >= 0:
                 continue
-            if placement is None or not self._has_room_for(sequence, placement):
+            if placement is None:
+                return
+            match = self.lanes.kept(sequence, placement) if request.cache_prompt or sequence.decoding else None
+            if not self._has_room_for(sequence, Placement(placement.target) if match else placement):
                 return
             self._waiting.remove(sequence)
-            self._seat(sequence, placement, now_ms)
+            self._seat(sequence, placement, match, now_ms)
 
-    def _seat(self, sequence: Sequence, placement: Placement, now_ms: float) -> None:
-        """Borrow the slot and take the prefix over, now or once it has been read."""
+    def _seat(self, sequence: Sequence, placement: Placement, match: Match | None, now_ms: float) -> None:
+        """Borrow the slot and take the prefix over: from a kept state, from a slot, or once it has been read."""
         slot = self.lanes.slots[placement.target]
         sequence.began_ms = sequence.began_ms or now_ms
+        if not self.layout.can_cut and self.layout.checkpoints:
+            sequence.marks = marks(sequence.n_prompt, self.layout.checkpoint_step, self.lanes.missed(sequence))
         self._running.append(sequence)
         self._running.sort(key=lambda other: other.handle)
-        if placement.await_source:
+        if match is not None:
+            self.lanes.restore(slot, match)
+        elif placement.await_source:
             owner = self.lanes.slots[placement.source].sequence
             assert owner is not None
-            self.lanes.cut(slot, 0)
+            self.lanes.evict(slot)
             slot.lend(sequence, 0)
             sequence.awaited = Awaited(placement.source, owner.handle, placement.length)
             sequence.phase = Phase.AWAITING
             return
-        if placement.source in (-1, placement.target):
-            self.lanes.cut(slot, placement.length)
         else:
-            self.lanes.share(placement.source, slot, placement.length)
-        self._start(sequence, slot, placement.length)
+            self.lanes.begin(slot, placement)
+        self._start(sequence, slot, slot.held)
 
     def _fork(self) -> None:
         """Sequences whose awaited prefix is there now (or never will be) take what there is, and run."""
@@ -189,10 +198,10 @@ class Scheduler:
             is_owner = source.sequence is not None and source.sequence.handle == awaited.owner
             if is_owner and source.held < awaited.length:
                 continue
-            length = self.lanes.shared_prefix(source, sequence)
-            if length:
-                self.lanes.share(source.index, slot, length)
-            self._start(sequence, slot, length)
+            offer = self.lanes.offer(source, sequence)
+            if offer.length:
+                self.lanes.share(source, slot, offer)
+            self._start(sequence, slot, offer.length)
 
     def _start(self, sequence: Sequence, slot: Slot, held: int) -> None:
         """The sequence runs from here, with `held` tokens that need not be read."""
@@ -228,7 +237,7 @@ class Scheduler:
         slot = self.lanes.slots[sequence.slot]
         self._running.remove(sequence)
         slot.release(self._tick)
-        self.lanes.cut(slot, 0)
+        self.lanes.evict(slot)
         sequence.slot, sequence.awaited, sequence.phase = -1, None, Phase.WAITING
         self._waiting.insert(0, sequence)
 
@@ -246,11 +255,12 @@ class Scheduler:
 
     def _answer_rows(self, ready: list[Sequence], now_ms: float) -> tuple[list[PlanRow], int]:
         """A row for each running answer, and their tokens; when cells run out, the youngest sequence steps back."""
-        answers = [s for s in ready if s.decoding and self._pending(s) <= _SHORT]
+        answers = [s for s in ready if s.generated and self._pending(s) <= _SHORT]
         while True:
-            tokens = sum(self._pending(s) for s in answers)
+            counts = [self._pending(s) for s in answers]
+            tokens = sum(counts)
             if self.lanes.make_room(tokens):
-                return [self._row(s, self._pending(s)) for s in answers], tokens
+                return [self._row(s, count) for s, count in zip(answers, counts, strict=True)], tokens
             youngest = max((s for s in self._running if s.awaited is None), key=lambda s: s.handle)
             self._step_back(youngest, now_ms)
             answers = [s for s in answers if s is not youngest]
@@ -259,7 +269,10 @@ class Scheduler:
         """Give what is left of the step to prompts, the oldest first."""
         allowance = min(self.pace.allowance(taken), self.layout.n_batch - taken, self._chunk_limit)
         for reader in readers:
-            count = min(self._pending(reader), allowance, self._border(reader) - self.lanes.slots[reader.slot].held)
+            slot = self.lanes.slots[reader.slot]
+            if slot.held in reader.marks:
+                self.lanes.keeper.checkpoint(slot)
+            count = min(self._pending(reader), allowance, self._border(reader, slot.held) - slot.held)
             self.lanes.make_room(taken + count)
             count = min(count, self.lanes.cells.free - taken)
             if count <= 0:
@@ -278,13 +291,12 @@ class Scheduler:
         """Tokens that still have to be evaluated."""
         return len(sequence.tokens) - self.lanes.slots[sequence.slot].held
 
-    def _border(self, reader: Sequence) -> int:
-        """Where this reader must stop for a moment: a prefix that can only be forked exactly there."""
-        if not self.layout.recurrent and not self.layout.window:
+    def _border(self, reader: Sequence, held: int) -> int:
+        """Where this reader must stop for a moment: a prefix that can only be forked, or saved, exactly there."""
+        if self.layout.can_cut:
             return len(reader.tokens)
-        held = self.lanes.slots[reader.slot].held
         borders = [s.awaited.length for s in self._running if s.awaited and s.awaited.owner == reader.handle]
-        return min((border for border in borders if border > held), default=len(reader.tokens))
+        return min((border for border in [*borders, *reader.marks] if border > held), default=len(reader.tokens))
 
     def _choose_lora(self) -> tuple[LoraScale, ...]:
         """The adapter set of this step: the last one for some steps, then that of the oldest other sequence."""

@@ -32,7 +32,10 @@ class Awaited:
 
 
 class Sequence:
-    """Mutable state of one request. Times are in milliseconds of the loop's clock; 0.0 means not yet."""
+    """Mutable state of one request.
+
+    Times are in milliseconds of the loop's clock; 0.0 means not yet.  marks: where reading pauses for a checkpoint.
+    """
 
     __slots__ = (
         "awaited",
@@ -42,6 +45,7 @@ class Sequence:
         "generated",
         "handle",
         "last_ms",
+        "marks",
         "n_prompt",
         "phase",
         "read",
@@ -61,6 +65,7 @@ class Sequence:
         self.phase = Phase.WAITING
         self.slot = -1
         self.awaited: Awaited | None = None
+        self.marks: tuple[int, ...] = ()
         self.cached = 0
         self.read = 0
         self.generated = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ferrox_gguf.engine.checkpoints import Checkpoint
 from ferrox_gguf.engine.sequence import Sequence
 from ferrox_gguf.request import LoraScale
 
@@ -10,10 +11,11 @@ class Slot:
     """Lane `index`. While a sequence borrows it, `tokens` is that sequence's own list and grows with it.
 
     held: how many of `tokens` have their cells.  lora: the adapter set those were read with.
+    checkpoints: where memory that cannot be cut can be taken back to, shortest first.
     last_used: the scheduler's tick when it was released, for least-recently-used eviction.
     """
 
-    __slots__ = ("held", "index", "last_used", "lora", "sequence", "tokens")
+    __slots__ = ("checkpoints", "held", "index", "last_used", "lora", "sequence", "tokens")
 
     def __init__(self, index: int) -> None:
         self.index = index
@@ -21,6 +23,7 @@ class Slot:
         self.held = 0
         self.lora: tuple[LoraScale, ...] = ()
         self.last_used = 0
+        self.checkpoints: list[Checkpoint] = []
         self.sequence: Sequence | None = None
 
     @property

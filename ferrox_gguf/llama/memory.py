@@ -8,10 +8,16 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import llama_cpp as ll
+import numpy as np
+from numpy.typing import NDArray
 
 from ferrox_gguf.llama.model import Model
+
+State: TypeAlias = NDArray[np.uint8]
+"""A slot's state as llama.cpp writes it; only this very context can read it back."""
 
 _WHOLE = 0
 _PARTIAL = 1
@@ -114,6 +120,7 @@ class Memory:
         ll.llama_memory_seq_cp(self._pointer, self._checked(source), self._checked(target), begin, end)
         if not self.traits.window or self.traits.recurrent:
             return True
+        # A tidy window: only what is inside it was saved, and llama.cpp takes the rest back.
         return self.restore(target, self.save(target, partial=True), partial=True)
 
     def shift(self, slot: int, begin: int, end: int, delta: int) -> None:
@@ -128,32 +135,30 @@ class Memory:
             raise MemoryMisuse("this model's cells cannot be moved")
         ll.llama_memory_seq_rm(self._pointer, self._checked(slot), begin, end)
 
-    def save(self, slot: int, *, partial: bool = False) -> bytes:
-        """The slot's state. partial: only what cannot be cut, to go with cells that stay; b"" when there is nothing."""
+    def save(self, slot: int, *, partial: bool = False) -> State:
+        """A copy of the slot's state, as bytes. partial: only what cannot be cut, to go with cells that stay."""
         flags = _PARTIAL if partial else _WHOLE
         size = int(ll.llama_state_seq_get_size_ext(self._context, self._checked(slot), flags))
-        if size == 0:
-            return b""
-        state = bytearray(size)
-        view = (ctypes.c_uint8 * size).from_buffer(state)
-        written = int(ll.llama_state_seq_get_data_ext(self._context, view, size, slot, flags))
-        del view
-        return bytes(memoryview(state)[:written])
+        state = np.empty(size, np.uint8)
+        if size:
+            written = int(ll.llama_state_seq_get_data_ext(self._context, _bytes_of(state), size, slot, flags))
+            state = state[:written]
+        return state
 
-    def restore(self, slot: int, state: bytes, *, partial: bool = False) -> bool:
+    def restore(self, slot: int, state: State | None, *, partial: bool = False) -> bool:
         """Put a saved state into a slot, in cells of its own. False: no room or damaged, and the slot is empty."""
         if not partial:
             self.clear(slot)
-        if not state:
+        if state is None or not state.nbytes:
+            self.clear(slot)
             return False
-        flags = _PARTIAL if partial else _WHOLE
-        view = (ctypes.c_uint8 * len(state)).from_buffer_copy(state)
-        read = int(ll.llama_state_seq_set_data_ext(self._context, view, len(state), self._checked(slot), flags))
+        flags, size = _PARTIAL if partial else _WHOLE, state.nbytes
+        read = int(ll.llama_state_seq_set_data_ext(self._context, _bytes_of(state), size, self._checked(slot), flags))
         if read == 0:
             self.clear(slot)
         return read > 0
 
-    def restore_checkpoint(self, slot: int, state: bytes, length: int) -> bool:
+    def rewind(self, slot: int, state: State | None, length: int) -> bool:
         """Take a slot back to the `length` tokens at which its partial state was saved; False: the slot is empty.
 
         What can be cut is cut; the window or the recurrent state comes from the checkpoint.
@@ -167,7 +172,19 @@ class Memory:
             return False
         return True
 
+    def share_rewound(self, source: int, target: int, length: int, state: State | None) -> bool:
+        """Like share, for a prefix that only a checkpoint of source makes whole; source stays as it is."""
+        if source == target or length > self.last_position(source) + 1:
+            raise MemoryMisuse(f"slot {source} has no prefix of {length} tokens to share with slot {target}")
+        self.clear(target)
+        ll.llama_memory_seq_cp(self._pointer, self._checked(source), self._checked(target), 0, length)
+        return self.rewind(target, state, length)
+
     def _checked(self, slot: int) -> int:
         if not 0 <= slot < self.traits.n_slots:
             raise MemoryMisuse(f"there is no slot {slot}")
         return slot
+
+
+def _bytes_of(state: State) -> Any:
+    return state.ctypes.data_as(ctypes.POINTER(ctypes.c_uint8))

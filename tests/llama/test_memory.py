@@ -138,8 +138,23 @@ def test_a_checkpoint_takes_a_slot_back_exactly(loaded: LoadedModel) -> None:
     if memory.traits.can_cut:
         memory.cut(0, prefix)
     else:
-        assert memory.restore_checkpoint(0, checkpoint, prefix)
+        assert memory.rewind(0, checkpoint, prefix)
     assert far(read(loaded, OTHER[:20], start=prefix), wanted) < CLOSE
+
+
+def test_a_checkpoint_makes_a_fork_exact_and_leaves_the_source_as_it_is(loaded: LoadedModel) -> None:
+    prefix = len(TEXT) - 150
+    wanted, on = cold(loaded, [*TEXT[:prefix], *OTHER[:20]]), cold(loaded, [*TEXT, *OTHER[:20]])
+    memory = loaded.context.memory
+    read(loaded, TEXT[:prefix])
+    checkpoint = memory.save(0, partial=True)
+    read(loaded, TEXT[prefix:], start=prefix)
+    if memory.traits.can_cut:
+        memory.share(0, 1, prefix)
+    else:
+        assert memory.share_rewound(0, 1, prefix, checkpoint)
+    assert far(read(loaded, OTHER[:20], slot=1, start=prefix), wanted) < CLOSE
+    assert far(read(loaded, OTHER[:20], slot=0, start=len(TEXT)), on) < CLOSE
 
 
 @pytest.mark.parametrize("damage", [b"", b"garbage", bytes(64)])
@@ -147,7 +162,7 @@ def test_damaged_state_is_refused_and_leaves_the_slot_empty(loaded: LoadedModel,
     memory = loaded.context.memory
     read(loaded, TEXT)
     state = memory.save(0)
-    for bad in (damage, state[: len(state) // 2]):
+    for bad in (np.frombuffer(damage, np.uint8), state[: len(state) // 2]):
         assert not memory.restore(1, bad)
         assert memory.last_position(1) == -1
     assert memory.last_position(0) == len(TEXT) - 1

@@ -9,7 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ferrox_gguf.engine.contract import Sampled, SequenceRequest
-from ferrox_gguf.engine.plan import BatchPlan, Cut, Drawn, Drop, Outcome, Restore, Save, Share, Shift, Unshare, Verdict
+from ferrox_gguf.engine.plan import (
+    BatchPlan,
+    Cut,
+    Drawn,
+    Drop,
+    Outcome,
+    Restore,
+    Rewind,
+    Save,
+    Share,
+    Shift,
+    Unshare,
+    Verdict,
+)
 
 Script = Callable[[SequenceRequest, int], int]
 """The token that a request's answer has at a position (0: the first generated)."""
@@ -27,8 +40,18 @@ class ScriptedExecutor:
     held: tokens of each slot, each with the number of the cell that it lies in.
     """
 
-    def __init__(self, script: Script = counting, *, n_slots: int = 4, n_cells: int = 0, step_ms: float = 1.0) -> None:
+    def __init__(
+        self,
+        script: Script = counting,
+        *,
+        n_slots: int = 4,
+        n_cells: int = 0,
+        step_ms: float = 1.0,
+        window: int = 0,
+        recurrent: bool = False,
+    ) -> None:
         self.script = script
+        self.window, self.recurrent = window, recurrent
         self.n_cells = n_cells
         self.step_ms = step_ms
         self.fail: set[int] = set()
@@ -50,7 +73,15 @@ class ScriptedExecutor:
         self.requests.pop(handle, None)
 
     def first_position(self, slot: int) -> int:
-        return 0 if self.held[slot] else -1
+        """With a window, llama.cpp has dropped everything that the window has passed (it may keep more)."""
+        if not self.held[slot]:
+            return -1
+        return max(0, len(self.held[slot]) - self.window) if self.window else 0
+
+    def can_cut(self, slot: int, length: int) -> bool:
+        if length in (0, len(self.held[slot])):
+            return True
+        return not self.recurrent and (not self.window or self.first_position(slot) <= max(0, length - self.window))
 
     def tokens(self, slot: int) -> list[int]:
         return [token for token, _ in self.held[slot]]
@@ -93,9 +124,14 @@ class ScriptedExecutor:
         for operation in plan.operations:
             if isinstance(operation, Cut):
                 assert operation.length <= len(self.held[operation.slot])
+                assert operation.length == 0 or self.can_cut(operation.slot, operation.length)
                 del self.held[operation.slot][operation.length :]
             elif isinstance(operation, Share):
                 assert operation.length <= len(self.held[operation.source]), "only what is held can be shared"
+                if operation.checkpoint >= 0:
+                    assert self.kept[operation.checkpoint] == self.tokens(operation.source)[: operation.length]
+                else:
+                    assert self.can_cut(operation.source, operation.length), "this memory cannot be split there"
                 self.held[operation.target] = self.held[operation.source][: operation.length]
                 if self.lose:
                     self.lose -= 1
@@ -106,6 +142,7 @@ class ScriptedExecutor:
             elif isinstance(operation, Unshare):
                 self.held[operation.slot] = [(token, self._cell()) for token, _ in self.held[operation.slot]]
             elif isinstance(operation, Save):
+                assert operation.key not in self.kept
                 self.kept[operation.key] = self.tokens(operation.slot)
                 saved[operation.key] = 16 * len(self.held[operation.slot])
             elif isinstance(operation, Restore):
@@ -114,8 +151,10 @@ class ScriptedExecutor:
                     self.held[operation.slot] = []
                     lost.append(operation.slot)
                     continue
-                length = len(kept) if operation.cut < 0 else operation.cut
-                self.held[operation.slot] = [(token, self._cell()) for token in kept[:length]]
+                self.held[operation.slot] = [(token, self._cell()) for token in kept[: operation.length]]
+            elif isinstance(operation, Rewind):
+                assert self.kept[operation.key] == self.tokens(operation.slot)[: operation.length]
+                del self.held[operation.slot][operation.length :]
             elif isinstance(operation, Drop):
                 self.kept.pop(operation.key, None)
         return tuple(lost), saved

@@ -25,7 +25,9 @@ class Stepper:
     """One scheduler, one executor, a clock that advances one millisecond a step."""
 
     def __init__(self, layout: Layout, executor: ScriptedExecutor | None = None) -> None:
-        self.executor = executor or ScriptedExecutor(n_slots=layout.n_slots, n_cells=layout.n_cells)
+        self.executor = executor or ScriptedExecutor(
+            n_slots=layout.n_slots, n_cells=layout.n_cells, window=layout.window, recurrent=layout.recurrent
+        )
         self.scheduler = Scheduler(layout, first_position=self.executor.first_position)
         self.events: dict[int, list[EngineEvent]] = {}
         self.now = 1.0
