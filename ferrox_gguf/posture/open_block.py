@@ -27,6 +27,15 @@ def block_state(added: str, reasoning: ReasoningFormat | None) -> BlockState:
     return BlockState.UNOPENED
 
 
+def last_turn(prompt: str, header: str) -> str:
+    """What stands behind the last turn's header: of a whole prompt, all that may open the block.
+
+    header: what the template writes before every answer; "" when it is not known, then the whole prompt counts.
+    """
+    at = prompt.rfind(header) if header else -1
+    return prompt[at + len(header) :] if at >= 0 else prompt
+
+
 def opener_at(added: str, reasoning: ReasoningFormat) -> int:
     """Where the last opener begins, -1 for none. Layout around a marker is the template's own affair."""
     return added.rfind(reasoning.opener.strip()) if reasoning.opener else -1

@@ -35,6 +35,19 @@ def protocol_of(
     return ReasoningProtocol.PROMPT_OPENED if opened else ReasoningProtocol.MODEL_GENERATED
 
 
+def turn_header(template: CompiledTemplate, reasoning: ReasoningFormat) -> str:
+    """The last marker that the template writes before an answer, with the words behind it (`<|im_start|>assistant\\n`).
+
+    Markers of the thought itself do not count. "" where the template writes none.
+    """
+    prompt = generation_prompt(template, {}) or ""
+    for marker in (reasoning.opener, reasoning.closer):
+        at = prompt.find(marker.strip()) if marker else -1
+        prompt = prompt[:at] if at >= 0 else prompt
+    at = max(prompt.rfind("<"), prompt.rfind("["))
+    return prompt[at:].rstrip() if at >= 0 else ""
+
+
 def generation_prompt(template: CompiledTemplate, variables: dict[str, Json]) -> str | None:
     """What the template writes behind a user's question, thinking on; None when it refuses."""
     for content in _SHAPES:

@@ -102,7 +102,12 @@ class _Inquiry:
 
     def _by_flag(self, reasoning_parser: str | None, tool_call_parser: str | None) -> None:
         if reasoning_parser is not None:
-            self._settle_reasoning(reasoning_named(reasoning_parser), "asked for by flag")
+            asked = reasoning_named(reasoning_parser)
+            found = match(self.source, self.signatures) if self.source else None
+            own = found[1].reasoning if found else None
+            # One name may stand for two spellings of a wrapper (Cohere's): the template knows which is its own.
+            same = own is not None and asked is not None and own.name == asked.name
+            self._settle_reasoning(own if same else asked, "asked for by flag")
         if tool_call_parser is not None:
             self._settle_tools(tool_format_named(tool_call_parser), "asked for by flag")
 
