@@ -71,8 +71,10 @@ class CompactJson:
         self.done = self.failed = False
 
     def feed(self, text: str, at: int = 0) -> tuple[int, str]:
-        out: list[str] = []
         size = len(text)
+        if self.in_string and not self._escape and (match := _PLAIN.match(text, at)) and match.end() == size:
+            return size, match.group()
+        out: list[str] = []
         while at < size and not self.done and not self.failed:
             if self.in_string:
                 at = self._string(text, at, out)
@@ -121,6 +123,11 @@ class CompactJson:
     def in_list(self) -> bool:
         """Inside an open list of this value."""
         return "[" in self._stack
+
+    @property
+    def depth(self) -> int:
+        """Open objects and lists."""
+        return len(self._stack)
 
     # -- strings
 

@@ -107,10 +107,8 @@ class Cursor:
         if self.end is not None:
             return False
         have, least = len(self.text) - self.at, len(found or "")
-        for item in literals:
-            if len(item) > have and len(item) > least and item.startswith(self.text[self.at :]):
-                return True
-        return False
+        longer = [item for item in literals if len(item) > have and len(item) > least]
+        return any(item.startswith(self.text[self.at :]) for item in longer) if longer else False
 
     def stands(self, literals: Sequence[str]) -> Steps[bool]:
         """Whether one of `literals` stands here; nothing is consumed."""

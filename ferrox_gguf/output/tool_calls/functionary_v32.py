@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ferrox_gguf.output.tool_calls.arguments import read_arguments
 from ferrox_gguf.output.tool_calls.cursor import Cursor, Steps
-from ferrox_gguf.output.tool_calls.json_payload import read_arguments
 from ferrox_gguf.output.tool_calls.named import HEAD
 from ferrox_gguf.output.tool_calls.writer import CallWriter
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ferrox_gguf.output.tool_calls.cursor import Cursor, Steps
 from ferrox_gguf.output.tool_calls.section import JsonSection
+from ferrox_gguf.output.tool_calls.writer import CallWriter
 
 SEPARATOR, ROLE = "<|message_sep|>", "function call<|role_sep|>"
 
@@ -20,3 +21,11 @@ class GigaChat3(JsonSection):
         yield from text.take(SEPARATOR)
         yield from text.space()
         return (yield from text.take(ROLE))
+
+    def read(self, text: Cursor, calls: CallWriter) -> Steps[bool]:
+        yield from text.take(SEPARATOR)
+        yield from text.space()
+        if not (yield from text.more()):
+            return True  # nothing behind it: it ended the message
+        text.back(text.mark)
+        return (yield from super().read(text, calls))

@@ -1,6 +1,6 @@
 """Calls whose payload is JSON: `{"name": NAME, "arguments": {…}}` in all the shapes that families give it.
 
-A syntax reads its own markers and hands the object to `read_call`; the arguments stream while they come.
+A syntax reads its own markers and hands the object to `read_call`; `arguments.py` streams what the object holds.
 """
 
 from __future__ import annotations
@@ -9,11 +9,20 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ferrox_gguf.output.pieces import End
+from ferrox_gguf.output.tool_calls.arguments import (
+    as_object,
+    read_arguments,
+    read_value,
+    stream_arguments,
+    stream_call,
+    verbatim,
+)
 from ferrox_gguf.output.tool_calls.compact import CompactJson
 from ferrox_gguf.output.tool_calls.cursor import Cursor, Steps
 from ferrox_gguf.output.tool_calls.writer import CallWriter
 from ferrox_gguf.request import Tool
+
+__all__ = ["HERMES", "LATE_ID", "Fields", "read_call", "read_keyed", "read_value", "stream_arguments", "verbatim"]
 
 LATE_ID = 512
 """Characters of finished arguments held back for an id that the wire writes behind them (Mistral Nemo).
@@ -42,129 +51,6 @@ class Fields:
 
 
 HERMES = Fields()
-
-
-def read_value(text: Cursor) -> Steps[str | None]:
-    """Consume one JSON value and return it compact, or None (nothing consumed) if none stands here whole."""
-    start = text.at
-    machine = CompactJson()
-    out: list[str] = []
-    while True:
-        text.at, fragment = machine.feed(text.text, text.at)
-        out.append(fragment)
-        if machine.done or (text.end is not None and not machine.failed and machine.end()):
-            return "".join(out)
-        if machine.failed or text.end is not None:
-            text.back(start)
-            return None
-        yield
-
-
-def stream_arguments(
-    text: Cursor, calls: CallWriter, closers: Sequence[str], begun: str = "", *, listed: bool = False
-) -> Steps[bool]:
-    """Stream the object that stands here into the open call, up to its end, a closer, or the end of output.
-
-    begun: compact text of the value that was read before (nothing was consumed for it here).
-    listed: the call stands in a JSON list, whose `]` ends it too.
-    The first text that cannot be JSON goes out verbatim, with all that follows up to a closer (section 0, calls 6).
-    Returns whether the value came to its end by itself or by a closer (False: cut off). Does not finish the call.
-    """
-    machine = CompactJson()
-    if begun:
-        _, fragment = machine.feed(begun)
-        calls.arguments(fragment)
-    while not machine.done:
-        text.at, fragment = machine.feed(text.text, text.at)
-        calls.arguments(fragment)
-        text.commit()
-        if machine.done:
-            break
-        if machine.failed:
-            return (yield from _after_failure(text, calls, machine, closers, listed))
-        if text.end is not None:
-            calls.arguments(machine.close() if text.end is End.DONE else machine.cut())
-            return text.end is End.DONE
-        yield
-    return True
-
-
-def _after_failure(
-    text: Cursor, calls: CallWriter, machine: CompactJson, closers: Sequence[str], listed: bool
-) -> Steps[bool]:
-    """What stands here cannot be JSON: it ends the call, or goes into it as it is."""
-    if not machine.in_string:
-        ends_list = listed and not machine.in_list and text.text.startswith("]", text.at)
-        if ends_list or (yield from _at(text, closers)):
-            calls.arguments(machine.close())
-            return True
-    calls.arguments(machine.cut())
-    return (yield from verbatim(text, calls, closers))
-
-
-def verbatim(text: Cursor, calls: CallWriter, closers: Sequence[str]) -> Steps[bool]:
-    """Everything up to a closer goes into the open call as it stands. False: the output was cut first."""
-    longest = max(map(len, closers), default=1)
-    while True:
-        ends = [i for i in (text.text.find(closer, text.at) for closer in closers) if i >= 0]
-        stop = min(ends) if ends else len(text.text)
-        if not ends and text.end is None:
-            stop = max(text.at, stop - longest + 1)
-        calls.arguments(text.text[text.at : stop])
-        text.at = stop
-        text.commit()
-        if ends:
-            return True
-        if text.end is not None:
-            return text.end is End.DONE
-        yield
-
-
-def stream_call(
-    text: Cursor,
-    calls: CallWriter,
-    name: Tool,
-    id: str | None,
-    closers: Sequence[str],
-    *,
-    listed: bool = False,
-) -> Steps[bool]:
-    """A whole call whose arguments' object stands here. Returns whether it came to its end (see stream_arguments)."""
-    calls.start(name.name, id)
-    whole = yield from stream_arguments(text, calls, closers, listed=listed)
-    calls.finish(whole)
-    text.commit()
-    return whole
-
-
-def read_arguments(
-    text: Cursor,
-    calls: CallWriter,
-    name: Tool,
-    id: str | None,
-    closers: Sequence[str],
-    *,
-    listed: bool = False,
-) -> Steps[bool]:
-    """The call of `name`, whose arguments come next: an object, `null`, a string that holds an object, or nothing
-    before a closer. False: none of these, and nothing was consumed."""
-    start = text.at
-    yield from text.space()
-    if text.text.startswith("{", text.at):
-        yield from stream_call(text, calls, name, id, closers, listed=listed)
-        return True
-    arguments: str | None = "{}"
-    if not (yield from _at(text, closers)):
-        value = yield from read_value(text)
-        arguments = None if value is None else _as_object(value)
-        if arguments is None:
-            text.back(start)
-            return False
-    calls.start(name.name, id)
-    calls.arguments(arguments or "{}")
-    calls.finish()
-    text.commit()
-    return True
 
 
 def read_call(
@@ -220,12 +106,12 @@ def read_call(
             break
     if name is None:
         return False
-    arguments = "{}" if held is None else _as_object(held)
+    arguments = "{}" if held is None else as_object(held)
     if arguments is None:
         return False
     yield from text.space()
     closed = yield from text.take("}")
-    if held is None and not closed and not (yield from _at(text, closers)):
+    if held is None and not closed and not (yield from text.stands(closers)):
         return False  # its arguments have not begun, and are not known to be none
     if not closed:
         _unfinished(text)
@@ -330,29 +216,3 @@ def _as_id(value: str) -> str | None:
         text: str = json.loads(value)
         return text if text and not any("\ud800" <= char <= "\udfff" for char in text) else None
     return value if value[0] in "-0123456789" else None
-
-
-def _as_object(value: str) -> str | None:
-    """The compact object that `value` means: itself, `{}` for null and "", or what a JSON string holds (some models
-    encode twice). None: it is no object."""
-    if value in ("null", '""'):
-        return "{}"
-    if value.startswith("{"):
-        return value
-    if value.startswith('"'):
-        machine = CompactJson()
-        inner: str = json.loads(value)
-        at, compact = machine.feed(inner)
-        if machine.done and compact.startswith("{") and not inner[at:].strip():
-            return compact
-    return None
-
-
-def _at(text: Cursor, closers: Sequence[str]) -> Steps[bool]:
-    """Whether a closer stands here; nothing is consumed."""
-    if not closers:
-        return False
-    at = text.at
-    found = yield from text.take_any(closers)
-    text.at = at
-    return found is not None

@@ -20,8 +20,8 @@ class KimiK2(NamedSection):
     call_closers = ("<|tool_call_end|>",)
 
     def head(self, text: Cursor) -> Steps[Head | None]:
-        head = yield from super().head(text)
-        if head is None or (match := _ID.fullmatch(head.name)) is None:
+        said = yield from self.name(text)
+        if said is None or (match := _ID.fullmatch(said)) is None:
             return None
         # Without an index it would be the same for every call of this function.
-        return Head(match["name"], head.name if match["index"] else None)
+        return Head(match["name"], said if match["index"] else None)

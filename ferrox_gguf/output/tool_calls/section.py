@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from ferrox_gguf.output.tool_calls.arguments import read_value
 from ferrox_gguf.output.tool_calls.cursor import Cursor, Steps
-from ferrox_gguf.output.tool_calls.json_payload import HERMES, Fields, read_call, read_keyed, read_value
+from ferrox_gguf.output.tool_calls.json_payload import HERMES, Fields, read_call, read_keyed
 from ferrox_gguf.output.tool_calls.writer import CallWriter
 
 FENCES = ("```json", "```")

@@ -22,5 +22,5 @@ class SolarOpen(NamedSection):
         if id is None:
             return None
         yield from text.take(NAME)
-        head = yield from super().head(text)
-        return None if head is None else Head(head.name, id.strip() or None)
+        name = yield from self.name(text)
+        return None if name is None else Head(name, id.strip() or None)

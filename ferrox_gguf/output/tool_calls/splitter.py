@@ -39,6 +39,7 @@ class ToolCallSplitter:
         self._attempt: Steps[bool] | None = None
         self._reading: Syntax | None = None
         self._candidates: list[Syntax] = []
+        self._fixed = False  # a form has started a call
         self._commits = 0  # the cursor's, when the attempt began
         self._unmarked = False  # the attempt began at the message's start, without a trigger
         self._space: list[str] = []  # white space that is shown only if text follows it
@@ -155,22 +156,25 @@ class ToolCallSplitter:
     def _resume(self) -> bool:
         """Let the attempt read on; True when it is over, one way or the other."""
         assert self._attempt is not None
-        fixed = self._writer.started
+        done, read = False, False
         try:
             next(self._attempt)
         except StopIteration as stop:
-            self._fix_form(fixed)
-            self._conclude(bool(stop.value))
-            return True
-        assert self._cursor.end is None, "a syntax waits for text after the end"
-        self._fix_form(fixed)
-        return False
+            done, read = True, stop.value
+        if not self._fixed and self._writer.started:
+            self._fix_form()
+        if done:
+            self._conclude(read)
+        else:
+            assert self._cursor.end is None, "a syntax waits for text after the end"
+        return done
 
-    def _fix_form(self, fixed: bool) -> None:
+    def _fix_form(self) -> None:
         """The first form that starts a call is the message's form; the other is text from then on."""
-        if self._writer.started and not fixed and self._reading is not None:
-            self._candidates.clear()
-            self._use((self._reading,))
+        assert self._reading is not None
+        self._fixed = True
+        self._candidates.clear()
+        self._use((self._reading,))
 
     def _conclude(self, read: bool) -> None:
         cursor = self._cursor
