@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from ferrox_gguf.output.tool_calls.attributes import HEAD_LIMIT
 from ferrox_gguf.output.tool_calls.cursor import SPACE, Cursor, Steps
 from ferrox_gguf.output.tool_calls.enclosure import Enclosure
-from ferrox_gguf.output.tool_calls.literal import read_argument
+from ferrox_gguf.output.tool_calls.literal import pass_cut_key, read_argument
 from ferrox_gguf.output.tool_calls.reading import Reading
 from ferrox_gguf.output.tool_calls.tagged import finish_call
 from ferrox_gguf.output.tool_calls.value_text import ValueEnd, stream_text
@@ -70,6 +70,7 @@ class Gemma4:
             out = reading.arguments.entry(key)
             if not (yield from read_argument(text, reading, out, self._notation, (",", "}", CLOSER))):
                 break
+        pass_cut_key(text)
         yield from finish_call(text, calls, reading, (CLOSER, OPENER), (QUOTE,))
 
     def _key(self, text: Cursor) -> Steps[str | None]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from ferrox_gguf.output.pieces import End
 from ferrox_gguf.output.tool_calls.attributes import HEAD_LIMIT
 from ferrox_gguf.output.tool_calls.cursor import Cursor, Steps
-from ferrox_gguf.output.tool_calls.literal import read_argument
+from ferrox_gguf.output.tool_calls.literal import pass_cut_key, read_argument
 from ferrox_gguf.output.tool_calls.reading import Reading
 from ferrox_gguf.output.tool_calls.section import Elements, read_elements
 from ferrox_gguf.output.tool_calls.tagged import finish_call
@@ -144,6 +144,7 @@ class Lfm2:
         if closed or (yield from text.take(")")) or (yield from text.stands(("]",))):
             reading.finish(whole=True)
         else:
+            pass_cut_key(text)
             yield from finish_call(text, calls, reading, (CLOSER,), ("]",))
         return True
 

@@ -17,6 +17,7 @@ from ferrox_gguf.output.tool_calls.reading import Out, Reading
 from ferrox_gguf.output.tool_calls.typed import quoted
 
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_KEY = re.compile(r"[\w.$-]*\s*")
 _WORDS = {
     "true": "true",
     "True": "true",
@@ -74,6 +75,12 @@ def read_argument(text: Cursor, reading: Reading, out: Out, notation: Notation, 
         out(value)
     reading.commit()
     return value is not None
+
+
+def pass_cut_key(text: Cursor) -> None:
+    """Consume a bare key in whose middle the output ended: markup that was begun."""
+    if text.end is not None and _KEY.fullmatch(text.text, text.at):
+        text.at = len(text.text)
 
 
 def _word(text: Cursor, stops: Sequence[str]) -> Steps[str | None]:
