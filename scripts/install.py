@@ -37,7 +37,7 @@ def install_compiled() -> None:
     """Raises SystemExit, after the compiler's last lines, when it cannot be built."""
     show = [sys.executable, "-m", "pip", "--disable-pip-version-check", "show", "--quiet", COMPILED.split("==")[0]]
     if subprocess.run(show, stderr=subprocess.DEVNULL).returncode:
-        say(f"installing {COMPILED}: this compiles llama.cpp, once (about 5 minutes on 2 cores)")
+        say(f"installing {COMPILED}: the first time, this compiles llama.cpp (about 5 minutes on 2 cores)")
     command = [*PIP, "--verbose", "--progress-bar", "off", COMPILED]
     pip = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     last = deque(progress(pip.stdout), maxlen=40)
@@ -49,13 +49,15 @@ def install_compiled() -> None:
 def progress(lines: Iterator[str]) -> Iterator[str]:
     """The same lines; meanwhile says how far the compiler is."""
     began = shown = time.monotonic()
-    terminal = sys.stderr.isatty()
+    terminal, doing = sys.stderr.isatty(), "downloading and preparing"
     for line in lines:
         now = time.monotonic()
-        if (step := STEP.search(line)) and (terminal or now - shown >= QUIET_SECONDS):
+        if found := STEP.search(line):
+            doing = f"compiling, step {found[1]} of {found[2]}"
+        if terminal or now - shown >= QUIET_SECONDS:
             shown = now
-            text = f"  compiling: step {step[1]} of {step[2]}, {int(now - began) // 60}:{int(now - began) % 60:02}"
-            print(text, end="\r" if terminal else "\n", file=sys.stderr, flush=True)
+            text = f"  {int(now - began) // 60}:{int(now - began) % 60:02} {doing}"
+            print(text.ljust(60), end="\r" if terminal else "\n", file=sys.stderr, flush=True)
         yield line
     if terminal and shown > began:
         print(" " * 60, end="\r", file=sys.stderr)

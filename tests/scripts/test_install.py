@@ -27,9 +27,14 @@ def test_the_compilers_lines_pass_through_unchanged(install):
 
 def test_without_a_terminal_a_line_appears_now_and_then(install, capsys):
     list(install.progress(iter(NINJA)))
-    shown = capsys.readouterr().err.splitlines()
-    assert shown[0] == "  compiling: step 15 of 200, 0:15"
+    shown = [line.rstrip() for line in capsys.readouterr().err.splitlines()]
+    assert shown[0] == "  0:15 compiling, step 15 of 200"
     assert len(shown) == 200 // install.QUIET_SECONDS
+
+
+def test_before_the_compiler_starts_something_moves_too(install, capsys):
+    list(install.progress(iter(["Collecting scikit-build-core\n"] * 20)))
+    assert capsys.readouterr().err.rstrip() == "  0:15 downloading and preparing"
 
 
 def test_with_a_terminal_one_line_moves(install, capsys, monkeypatch):
