@@ -27,7 +27,7 @@ from ferrox_gguf.posture.protocol import turn_header
 from ferrox_gguf.posture.values import BlockState, Posture, ReasoningProtocol, ReasoningStyle
 from ferrox_gguf.request import ReasoningDisplay, Tool
 from ferrox_gguf.wire.description import posture_json
-from ferrox_gguf.wire.fields import boolean, parse_body, string
+from ferrox_gguf.wire.fields import boolean, string
 from ferrox_gguf.wire.generation import parse_stop
 from ferrox_gguf.wire.joined import Joined
 from ferrox_gguf.wire.messages import parse_tools
@@ -69,7 +69,7 @@ class CaseReader:
         """The result of one case, or its id and the error that is in the case itself."""
         case: JsonObject = {}
         try:
-            case = parse_body(line)
+            case = _read(line)
             return {"id": case.get("id"), **self._run(case, cut)}
         except FerroxError as error:
             return {"id": case.get("id"), "error": str(error)}
@@ -112,6 +112,17 @@ class CaseReader:
                 about, source, reasoning_parser=asked["reasoning_format"], tool_call_parser=asked["tool_format"]
             )
         return self._postures[key]
+
+
+def _read(line: bytes) -> JsonObject:
+    """Python's own reader: a raw output may hold a lone surrogate, which stricter ones refuse."""
+    try:
+        case = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise InvalidField("", f"the line is not JSON: {error}") from None
+    if not isinstance(case, dict):
+        raise InvalidField("", "a case must be a JSON object")
+    return case
 
 
 def parsed(

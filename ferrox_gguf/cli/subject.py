@@ -6,7 +6,7 @@ import argparse
 from dataclasses import dataclass
 from pathlib import Path
 
-from ferrox_gguf.errors import StartupError
+from ferrox_gguf.errors import StartupError, TemplateBroken
 from ferrox_gguf.gguf import FileFacts, read_facts
 from ferrox_gguf.posture import PostureInputs, resolve
 from ferrox_gguf.posture.inputs import inputs_of
@@ -32,7 +32,7 @@ class Subject:
         )
 
 
-def add_subject_flags(parser: argparse.ArgumentParser, *, positional: bool) -> None:
+def add_subject_flags(parser: argparse._ActionsContainer, *, positional: bool) -> None:
     """positional: the model file is the command's argument, rather than --model's."""
     if positional:
         parser.add_argument("model", nargs="?", metavar="MODEL.gguf", help="a model file; its weights are not loaded")
@@ -45,7 +45,7 @@ def add_subject_flags(parser: argparse.ArgumentParser, *, positional: bool) -> N
     add_parser_flags(parser)
 
 
-def add_parser_flags(parser: argparse.ArgumentParser) -> None:
+def add_parser_flags(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--reasoning-parser", metavar="NAME", help="the reasoning format, instead of finding it out")
     parser.add_argument("--tool-call-parser", metavar="NAME", help="the tool call format, instead of finding it out")
 
@@ -64,12 +64,15 @@ def subject_of(given: argparse.Namespace) -> Subject:
         bos_token=inputs.bos_token,
         eos_token=inputs.eos_token,
     )
-    choice = choose_template(
-        template,
-        facts.chat_template if facts else None,
-        facts.named_templates if facts else None,
-        given_origin=origin,
-    )
+    try:
+        choice = choose_template(
+            template,
+            facts.chat_template if facts else None,
+            facts.named_templates if facts else None,
+            given_origin=origin,
+        )
+    except TemplateBroken as error:
+        raise StartupError(f"{origin if template else given.model}: the template is not valid: {error}") from error
     return Subject(facts, inputs, choice, given.reasoning_parser, given.tool_call_parser)
 
 
