@@ -3,8 +3,8 @@
 The mutable sandbox, not the immutable one: templates of the Kimi K2 family append to and pop from their own lists.
 `compiled.py` gives them copies, so nothing of ours can change.
 
-How the bounds get in: every loop and macro body begins with a call of `environment.tick`, and every `~` is measured.
-Both are nodes that the parser cannot produce, so no template can name, shadow or replace them.
+How the bounds get in: every loop and macro body begins with a look at `environment.ticked`, a node that the parser
+cannot produce (no template can name, shadow or replace it), and the result of every `~` is measured.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from string import Formatter
 from typing import Any
 
 from jinja2 import nodes
-from jinja2.runtime import Context
+from jinja2.runtime import Context, LoopContext
 from jinja2.sandbox import SandboxedEnvironment, SandboxedFormatter
 from jinja2.visitor import NodeTransformer
 
@@ -35,6 +35,16 @@ _POWER = 64
 """Largest exponent; templates have no use for any, and 9 ** 9 ** 9 fills memory."""
 
 
+_MEASURED = "the length of a concatenation is measured"
+"""Name of the filter around every `~`; not a name that a template can write."""
+
+_DICT_ATTRIBUTES = frozenset(dir(dict))
+_SAFE: dict[type, frozenset[str]] = {
+    str: frozenset(name for name in dir(str) if not name.startswith(("_", "format"))),
+    LoopContext: frozenset(["index0", *(name for name in dir(LoopContext) if not name.startswith("_"))]),
+}
+
+
 class ChatEnvironment(SandboxedEnvironment):
     """Compiles chat templates. One instance serves every template; it holds no state of a rendering."""
 
@@ -43,25 +53,28 @@ class ChatEnvironment(SandboxedEnvironment):
     def __init__(self) -> None:
         super().__init__(trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols", GenerationTag])
         self.filters.update(FILTERS)
+        self.filters[_MEASURED] = _measured
         self.globals.pop("lipsum")
         self.globals["raise_exception"] = _raise_exception
         self.concat = _concat  # type: ignore[method-assign, assignment]
 
-    def tick(self) -> str:
+    @property
+    def ticked(self) -> str:
+        """Read at every turn of a loop: the cheapest thing that compiled code can be made to do."""
         current().tick()
         return ""
 
-    def measured(self, value: object) -> object:
-        """A value an operator has just built. It is at most twice what was there before, so afterwards is in time."""
-        if isinstance(value, str):
-            current().charge(len(value))
-        elif isinstance(value, (list, tuple)):
-            check_items(len(value))
-        return value
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        """As the sandbox decides it, with a short way for what templates read most."""
+        if type(obj) is dict and attribute not in _DICT_ATTRIBUTES:
+            return obj[attribute] if attribute in obj else self.undefined(obj=obj, name=attribute)
+        if attribute in _SAFE.get(type(obj), ()):
+            return getattr(obj, attribute)
+        return super().getattr(obj, attribute)
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
         if operator == "+":
-            return self.measured(left + right)
+            return _measured(left + right)
         if operator == "*":
             _check_product(left, right)
         elif operator == "**":
@@ -97,25 +110,23 @@ class ChatEnvironment(SandboxedEnvironment):
 
 
 class _Bounded(NodeTransformer):
-    """Puts the calls of `tick` and `measured` into a parsed template."""
+    """Puts the looks at the clock and the measuring into a parsed template."""
 
     def __init__(self, environment: ChatEnvironment) -> None:
         self._environment = environment
 
     def _ticking(self, node: nodes.For | nodes.Macro | nodes.CallBlock) -> nodes.Node:
         self.generic_visit(node)
-        node.body.insert(0, nodes.ExprStmt(self._call("tick", [], node.lineno), lineno=node.lineno))
+        look = nodes.EnvironmentAttribute("ticked", lineno=node.lineno, environment=self._environment)
+        node.body.insert(0, nodes.ExprStmt(look, lineno=node.lineno))
         return node
 
     visit_For = visit_Macro = visit_CallBlock = _ticking
 
     def visit_Concat(self, node: nodes.Concat) -> nodes.Node:
         self.generic_visit(node)
-        return self._call("measured", [node], node.lineno)
-
-    def _call(self, method: str, arguments: Sequence[nodes.Expr], line: int) -> nodes.Call:
-        function = nodes.EnvironmentAttribute(method, lineno=line, environment=self._environment)
-        return nodes.Call(function, list(arguments), [], None, None, lineno=line, environment=self._environment)
+        line, environment = node.lineno, self._environment
+        return nodes.Filter(node, _MEASURED, [], [], None, None, lineno=line, environment=environment)
 
 
 class _NarrowFormatter(SandboxedFormatter):
@@ -124,6 +135,15 @@ class _NarrowFormatter(SandboxedFormatter):
     def format_field(self, value: Any, format_spec: str) -> str:
         check_spec(format_spec)
         return str(Formatter.format_field(self, value, format_spec))
+
+
+def _measured(value: object) -> object:
+    """A value that an operator has just built. It is at most twice what was there before, so afterwards is in time."""
+    if isinstance(value, str):
+        current().charge(len(value))
+    elif isinstance(value, (list, tuple)):
+        check_items(len(value))
+    return value
 
 
 def _raise_exception(message: object) -> None:

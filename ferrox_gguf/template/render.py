@@ -99,19 +99,18 @@ class Renderer:
         choice = decide(request, settings)
         conversation = _Conversation(self, request, settings, choice, without_last=continued is not None)
         if continued is None and request.add_generation_prompt is False:
-            text = self._bare(conversation.text(generation_prompt=False))
-            return RenderedPrompt(text, "", BlockState.UNOPENED, choice.on, taught_tools=conversation.teaches)
+            history, added = self._bare(conversation.text(generation_prompt=False), "")
+            return RenderedPrompt(history, added, BlockState.UNOPENED, choice.on, taught_tools=conversation.teaches)
         full = conversation.text(generation_prompt=True)
         added = conversation.added(full)
-        history = full[: len(full) - len(added)]
+        history, added = self._bare(full[: len(full) - len(added)], added)
         added = self._thinking_closed(added, choice)
         block = block_state(added, self._posture.reasoning)
         if continued is not None:
             added, block = resumed(added, continued, self._posture)
-        text = self._bare(history + added)
         return RenderedPrompt(
-            text,
-            added[len(added) - min(len(added), len(text)) :],
+            history + added,
+            added,
             block,
             choice.on,
             continued,
@@ -144,9 +143,12 @@ class Renderer:
         tight = added[opener_at(added, reasoning) :] == reasoning.opener
         return f"{added}</think>" if tight else f"{added}\n</think>\n\n"
 
-    def _bare(self, text: str) -> str:
-        text = text.removeprefix(self._bos) if self._bos else text
-        return text.removesuffix(self._eos) if self._eos else text
+    def _bare(self, history: str, added: str) -> tuple[str, str]:
+        """Without the tokens that the tokenizer writes itself."""
+        history = history.removeprefix(self._bos)
+        if added:
+            return history, added.removesuffix(self._eos)
+        return history.removesuffix(self._eos), added
 
 
 class _Conversation:
