@@ -22,7 +22,8 @@ def wheel(tmp_path_factory):
 
 def test_every_module_and_every_template_is_in_it(wheel):
     modules = {str(path.relative_to(ROOT)) for path in (ROOT / "ferrox_gguf").rglob("*.py")}
-    templates = {f"ferrox_gguf/_chat_templates/{path.name}" for path in (ROOT / "chat_templates").iterdir()}
+    files = [path for path in (ROOT / "chat_templates").rglob("*") if path.is_file()]
+    templates = {f"ferrox_gguf/_chat_templates/{path.relative_to(ROOT / 'chat_templates')}" for path in files}
     assert templates
     assert modules | templates <= set(wheel.namelist())
 
@@ -32,6 +33,15 @@ def test_it_installs_both_commands_and_carries_the_licence(wheel):
     assert "ferrox-server = ferrox_gguf.cli.main:server" in wheel.read(entry_points).decode()
     assert "ferrox-gguf = ferrox_gguf.cli.main:main" in wheel.read(entry_points).decode()
     assert any(name.endswith("licenses/LICENSE") for name in wheel.namelist())
+
+
+def test_what_it_installs_knows_the_templates_by_name(wheel, tmp_path):
+    wheel.extractall(tmp_path)
+    ask = "from ferrox_gguf.template import named; print(named.folder(), bool(named.source('chatml')))"
+    run = subprocess.run(
+        [sys.executable, "-c", ask], cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True
+    )
+    assert run.stdout.split() == [str(tmp_path / "ferrox_gguf" / "_chat_templates"), "True"], run.stderr
 
 
 def test_nothing_else_is_in_it(wheel):
