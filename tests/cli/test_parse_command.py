@@ -104,6 +104,21 @@ def test_stop_strings_of_the_request_end_the_answer(parsed: Any) -> None:
     assert (result["reasoning"], result["content"]) == ("a STOP b", "c ")
 
 
+@pytest.mark.behaviour("O6")
+@pytest.mark.parametrize("cut", ["whole", "char", "random"])
+def test_a_family_that_always_thinks_first_needs_no_prompt_to_be_read(parsed: Any, cut: str) -> None:
+    raw = (
+        'I need the weather.</think><minimax:tool_call><invoke name="get_weather">'
+        '<parameter name="city">Rome</parameter></invoke></minimax:tool_call>'
+    )
+    city = {"type": "object", "properties": {"city": {"type": "string"}}}
+    weather = {"type": "function", "function": {"name": "get_weather", "parameters": city}}
+    for known in ({"template_source": templates()["MiniMax-M2"]}, {"arch": "minimax-m2"}, {"name": "MiniMax-M2"}):
+        result = one_case(parsed, "--cut", cut, raw=raw, tools=[weather], **known)
+        assert (result["reasoning"], result["content"]) == ("I need the weather.", None)
+        assert result["tool_calls"] == [{"name": "get_weather", "arguments": '{"city":"Rome"}'}]
+
+
 @pytest.mark.behaviour("P7")
 @pytest.mark.parametrize("cut", ["whole", "char"])
 def test_a_complete_case_is_read_in_one_piece_whatever_the_cut(parsed: Any, cut: str) -> None:
@@ -159,9 +174,7 @@ def test_cases_can_come_from_a_file(parsed: Any) -> None:
     assert (status, [result["content"] for result in results]) == (0, ["é", "b"])
 
 
-@pytest.mark.parametrize(
-    "raw", ["", "\ud800", "\x00", "{" * 10000, "9" * 5000, '<tool_call>{"name": "ping", "a": "\ud800"}']
-)
+@pytest.mark.parametrize("raw", ["", "\ud800", "\x00", "{" * 10000, "9" * 5000, "<tool_call>\ud800"])
 def test_odd_output_is_never_an_error(parsed: Any, raw: str) -> None:
     result = one_case(parsed, template="Qwen-Qwen3-0.6B.jinja", reasoning_open=False, raw=raw, tools=[PING])
     assert result["content"] == (raw or None)
