@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from ferrox_gguf.output.tool_calls.arguments import read_value
 from ferrox_gguf.output.tool_calls.cursor import Cursor, Steps
@@ -50,8 +51,10 @@ def read_elements(text: Cursor, calls: CallWriter, elements: Elements) -> Steps[
             continue
         text.back(start)
         if elements.skip is None or not (yield from elements.skip()):
-            # An element that was cut is content, the comma before it is not.
-            text.back(start if text.text.startswith(elements.begins, start) else behind)
+            # The comma before an element that was cut, or before the section's end, is no content.
+            text.back(start)
+            if not (yield from text.stands([elements.begins, *chain.from_iterable(elements.endings)])):
+                text.at = behind
             break
         seen = True
         calls.beside(text.text[start : text.at])
