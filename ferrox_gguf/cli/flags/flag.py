@@ -41,7 +41,11 @@ class Group(Enum):
 
 
 class State(Enum):
-    """What this server does with a flag of llama-server's."""
+    """What this server does with a flag of llama-server's.
+
+    A feature that is not here and only makes answers faster is ACCEPTED; one whose absence would change what is served
+    is REFUSED.
+    """
 
     DONE = "done"
     ACCEPTED = "accepted"

@@ -1,13 +1,13 @@
-"""How much fits, what is kept of it, and how work is shared between requests."""
+"""How much fits, and how work is shared between requests."""
 
 from __future__ import annotations
 
 from ferrox_gguf.cli.flags.flag import Flag, Group, State
-from ferrox_gguf.cli.flags.values import choice, folder, integer, number, on_off_auto
+from ferrox_gguf.cli.flags.values import choice, integer, number, on_off_auto
 
 CACHE_TYPES = ("f32", "f16", "bf16", "q8_0", "q4_0", "q4_1", "iq4_nl", "q5_0", "q5_1")
 
-CONTEXT_ROWS = (
+ROWS = (
     Flag(
         names=("-c", "--ctx-size"),
         group=Group.CONTEXT,
@@ -153,158 +153,5 @@ CONTEXT_ROWS = (
         state=State.ACCEPTED,
         help="when to defragment the cache",
         why="llama.cpp no longer defragments; leave the flag out",
-    ),
-)
-
-CACHE_ROWS = (
-    Flag(
-        names=("--cache-prompt",),
-        off=("--no-cache-prompt",),
-        group=Group.CACHE,
-        env=("LLAMA_ARG_CACHE_PROMPT",),
-        sets="generation.cache_prompt",
-        help="start from what is already read of a prompt",
-    ),
-    Flag(
-        names=("--cache-reuse",),
-        group=Group.CACHE,
-        value=integer(0),
-        env=("LLAMA_ARG_CACHE_REUSE",),
-        sets="generation.n_cache_reuse",
-        default="0, off",
-        help="also reuse pieces of at least N tokens that moved within the prompt",
-    ),
-    Flag(
-        names=("-cram", "--cache-ram"),
-        group=Group.CACHE,
-        value=integer(-1),
-        env=("LLAMA_ARG_CACHE_RAM",),
-        sets="cache.ram_mib",
-        default="8192; -1 no limit, 0 off",
-        help="MiB of memory for prompts that no slot holds any more",
-    ),
-    Flag(
-        names=("--cache-idle-slots",),
-        off=("--no-cache-idle-slots",),
-        group=Group.CACHE,
-        env=("LLAMA_ARG_CACHE_IDLE_SLOTS",),
-        sets="cache.save_idle_slots",
-        help="move what an idle slot holds there when the slot is needed",
-    ),
-    Flag(
-        names=("-ctxcp", "--ctx-checkpoints", "--swa-checkpoints"),
-        group=Group.CACHE,
-        value=integer(0),
-        env=("LLAMA_ARG_CTX_CHECKPOINTS",),
-        sets="cache.checkpoints",
-        help="checkpoints per slot, for models whose cache cannot be cut (sliding window, recurrent, hybrid)",
-    ),
-    Flag(
-        names=("-cms", "--checkpoint-min-step"),
-        group=Group.CACHE,
-        value=integer(0),
-        env=("LLAMA_ARG_CHECKPOINT_MIN_SPACING_NT",),
-        sets="cache.checkpoint_min_step",
-        help="tokens between two checkpoints, at least",
-    ),
-    Flag(
-        names=("-sps", "--slot-prompt-similarity"),
-        group=Group.CACHE,
-        value=number(0, 1, hint="SIMILARITY"),
-        sets="cache.slot_prompt_similarity",
-        default="0.1; 0 off",
-        help="prefer a slot that holds at least this share of the prompt",
-    ),
-    Flag(
-        names=("--slot-save-path",),
-        group=Group.CACHE,
-        value=folder(),
-        sets="cache.slot_save_path",
-        default="off",
-        help="folder for POST /slots/{id}?action=save and restore",
-    ),
-)
-
-ROPE_ROWS = (
-    Flag(
-        names=("--rope-scaling",),
-        group=Group.ROPE,
-        value=choice("none", "linear", "yarn"),
-        env=("LLAMA_ARG_ROPE_SCALING_TYPE",),
-        sets="context.rope.scaling",
-        default="the model's own",
-        help="how positions beyond the trained context are scaled",
-    ),
-    Flag(
-        names=("--rope-scale",),
-        group=Group.ROPE,
-        value=number(0, nonzero=True),
-        env=("LLAMA_ARG_ROPE_SCALE",),
-        sets="context.rope.scale",
-        default="the model's own",
-        help="make the context N times longer",
-    ),
-    Flag(
-        names=("--rope-freq-base",),
-        group=Group.ROPE,
-        value=number(0),
-        env=("LLAMA_ARG_ROPE_FREQ_BASE",),
-        sets="context.rope.frequency_base",
-        default="the model's own",
-        help="base frequency",
-    ),
-    Flag(
-        names=("--rope-freq-scale",),
-        group=Group.ROPE,
-        value=number(0),
-        env=("LLAMA_ARG_ROPE_FREQ_SCALE",),
-        sets="context.rope.frequency_scale",
-        default="the model's own",
-        help="frequency factor: 1/N of --rope-scale",
-    ),
-    Flag(
-        names=("--yarn-orig-ctx",),
-        group=Group.ROPE,
-        value=integer(0),
-        env=("LLAMA_ARG_YARN_ORIG_CTX",),
-        sets="context.rope.yarn_original_context",
-        default="0, the model's own",
-        help="YaRN: context that the model was trained for",
-    ),
-    Flag(
-        names=("--yarn-ext-factor",),
-        group=Group.ROPE,
-        value=number(),
-        env=("LLAMA_ARG_YARN_EXT_FACTOR",),
-        sets="context.rope.yarn_extrapolation",
-        default="-1, the model's own",
-        help="YaRN: between interpolation (0) and extrapolation (1)",
-    ),
-    Flag(
-        names=("--yarn-attn-factor",),
-        group=Group.ROPE,
-        value=number(),
-        env=("LLAMA_ARG_YARN_ATTN_FACTOR",),
-        sets="context.rope.yarn_attention",
-        default="-1, the model's own",
-        help="YaRN: attention magnitude",
-    ),
-    Flag(
-        names=("--yarn-beta-slow",),
-        group=Group.ROPE,
-        value=number(),
-        env=("LLAMA_ARG_YARN_BETA_SLOW",),
-        sets="context.rope.yarn_beta_slow",
-        default="-1, the model's own",
-        help="YaRN: high correction dimension",
-    ),
-    Flag(
-        names=("--yarn-beta-fast",),
-        group=Group.ROPE,
-        value=number(),
-        env=("LLAMA_ARG_YARN_BETA_FAST",),
-        sets="context.rope.yarn_beta_fast",
-        default="-1, the model's own",
-        help="YaRN: low correction dimension",
     ),
 )

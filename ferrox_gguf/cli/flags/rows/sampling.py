@@ -1,60 +1,15 @@
-"""What a request gets when it does not say how to draw tokens, when to stop, or what form to keep to."""
+"""How tokens are drawn, and where text stops, when a request does not say."""
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 
 from ferrox_gguf.cli.flags.flag import Flag, Group, State, Value
-from ferrox_gguf.cli.flags.values import contents, integer, number
-from ferrox_gguf.request import RANDOM_SEED, GrammarKind, GrammarSpec
+from ferrox_gguf.cli.flags.samplers import DEFAULT_SAMPLERS, sampler_letters, sampler_names
+from ferrox_gguf.cli.flags.values import integer, number
+from ferrox_gguf.request import RANDOM_SEED
 from ferrox_gguf.settings import Settings
-
-SAMPLER_LETTERS = {
-    "e": "penalties",
-    "d": "dry",
-    "s": "top_n_sigma",
-    "k": "top_k",
-    "y": "typ_p",
-    "p": "top_p",
-    "m": "min_p",
-    "x": "xtc",
-    "t": "temperature",
-    "i": "infill",
-    "a": "adaptive_p",
-}
-DEFAULT_SAMPLERS = "penalties; dry; top_n_sigma; top_k; typ_p; top_p; min_p; xtc; temperature"
-SAMPLER_NICKNAMES = {"nucleus": "top_p", "temp": "temperature", "typ": "typ_p"}
-
-
-def _known_as(word: str) -> str | None:
-    """The sampler that a spelling means: top_k, top-k and topk are one."""
-    plain = word.strip().lower()
-    spellings = {plain, plain.replace("-", "_")}
-    for name in SAMPLER_LETTERS.values():
-        if name in spellings or (("_" in name) and plain == name.replace("_", "")):
-            return name
-    return SAMPLER_NICKNAMES.get(plain)
-
-
-def sampler_names(row: str) -> tuple[str, ...]:
-    """Names between semicolons, in the order in which they are applied."""
-    names = [word for word in row.split(";") if word.strip()]
-    known = [_known_as(word) for word in names]
-    if None in known:
-        unknown = names[known.index(None)]
-        raise ValueError(f"{unknown!r} is not a sampler; there are {', '.join(SAMPLER_LETTERS.values())}")
-    return tuple(name for name in known if name)
-
-
-def sampler_letters(letters: str) -> tuple[str, ...]:
-    """One letter a sampler."""
-    for letter in letters:
-        if letter not in SAMPLER_LETTERS:
-            listed = ", ".join(f"{key} {name}" for key, name in SAMPLER_LETTERS.items())
-            raise ValueError(f"{letter!r} stands for no sampler; the letters are {listed}")
-    return tuple(SAMPLER_LETTERS[letter] for letter in letters)
 
 
 def seed(number: str) -> int:
@@ -77,20 +32,6 @@ def logit_bias(item: str) -> tuple[tuple[int, float], ...]:
 def one(text: str) -> tuple[str, ...]:
     """A text on its own, for flags that may be given several times."""
     return (text,)
-
-
-def gbnf(source: str) -> GrammarSpec:
-    """A grammar in llama.cpp's notation."""
-    return GrammarSpec(kind=GrammarKind.GBNF, source=source)
-
-
-def json_schema(source: str) -> GrammarSpec:
-    """A JSON Schema; that it is JSON is checked here, what it says when the model is loaded."""
-    try:
-        json.loads(source)
-    except ValueError as error:
-        raise ValueError(f"this is not JSON: {error}") from None
-    return GrammarSpec(kind=GrammarKind.JSON_SCHEMA, source=source)
 
 
 def dry_breakers(settings: Settings, value: object) -> Settings:
@@ -121,7 +62,7 @@ def _sampling(
     )
 
 
-SAMPLING_ROWS = (
+ROWS = (
     Flag(
         names=("-n", "--predict", "--n-predict"),
         group=Group.SAMPLING,
@@ -344,40 +285,5 @@ SAMPLING_ROWS = (
         default="off",
         help="sample on the device",
         why="tokens are sampled on the CPU; the text is the same",
-    ),
-)
-
-CONSTRAINT_ROWS = (
-    Flag(
-        names=("--grammar",),
-        group=Group.CONSTRAINT,
-        value=Value("GRAMMAR", gbnf),
-        sets="generation.grammar",
-        default="none",
-        help="keep answers to this grammar (GBNF), unless the request brings its own constraint",
-    ),
-    Flag(
-        names=("--grammar-file",),
-        group=Group.CONSTRAINT,
-        value=contents("FNAME", gbnf),
-        sets="generation.grammar",
-        default="none",
-        help="the same, read from a file",
-    ),
-    Flag(
-        names=("-j", "--json-schema"),
-        group=Group.CONSTRAINT,
-        value=Value("SCHEMA", json_schema),
-        sets="generation.grammar",
-        default="none",
-        help='keep answers to this JSON Schema, for example {"type": "object"}',
-    ),
-    Flag(
-        names=("-jf", "--json-schema-file"),
-        group=Group.CONSTRAINT,
-        value=contents("FILE", json_schema),
-        sets="generation.grammar",
-        default="none",
-        help="the same, read from a file",
     ),
 )
