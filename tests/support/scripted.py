@@ -21,7 +21,7 @@ class ByteVocabulary:
         self._texts = {token: text for text, token in {**self._control, **self._pieces}.items()}
         self.n_tokens = EOS + 1 + len(control) + len(pieces)
         self.bos, self.eos = BOS, EOS
-        self.adds_bos = True
+        self.adds_bos, self.adds_eos = True, False
         self.end_tokens = frozenset({EOS})
 
     def tokenize(self, text: str, *, add_special: bool, parse_special: bool) -> list[int]:
@@ -39,8 +39,10 @@ class ByteVocabulary:
     def piece(self, token: int, *, special: bool = True) -> bytes:
         if token < 256:
             return bytes([token])
+        if self.is_control(token) and not special:
+            return b""
         if token in (BOS, EOS):
-            return (b"<s>" if token == BOS else b"</s>") if special else b""
+            return b"<s>" if token == BOS else b"</s>"
         return self._texts[token].encode()
 
     def detokenize(self, tokens: Iterable[int], *, special: bool = True) -> bytes:
@@ -69,6 +71,7 @@ class ScriptedEngine:
         self.submitted: list[SequenceRequest] = []
         self.cancelled: list[int] = []
         self.pause = 0.0
+        self.burst = 1  # tokens between two turns of the event loop
         self._running: dict[int, asyncio.Task[None]] = {}
 
     def submit(self, request: SequenceRequest, sink: Sink) -> int:
@@ -84,6 +87,9 @@ class ScriptedEngine:
             self.cancelled.append(handle)
             self._running[handle].cancel()
 
+    def done(self, handle: int) -> bool:
+        return handle in self._running and self._running[handle].done()
+
     async def _play(self, request: SequenceRequest, sink: Sink) -> None:
         n_prompt = len(request.tokens)
         if request.wants_progress:
@@ -94,7 +100,8 @@ class ScriptedEngine:
             if 0 <= request.max_tokens <= count:
                 stop = StopType.LIMIT
                 break
-            await asyncio.sleep(self.pause)
+            if count % self.burst == 0:
+                await asyncio.sleep(self.pause)
             count += 1
             sink(Tokens((Sampled(token),), Timings(0, n_prompt, 1.0, count, float(count)), slot=0, seed=7))
         if stop is StopType.EOS and 0 <= request.max_tokens <= count:
