@@ -5,6 +5,7 @@ from __future__ import annotations
 from ferrox_gguf.output.channels.envelope import AtemCalls, HarmonyCalls
 from ferrox_gguf.output.tool_calls import SYNTAXES, Syntax
 from ferrox_gguf.output.tool_calls.custom import json_syntax, named_syntax
+from ferrox_gguf.output.tool_calls.custom_tagged import tagged_syntax
 from ferrox_gguf.posture.known import HERMES
 from ferrox_gguf.posture.values import Posture
 
@@ -16,7 +17,9 @@ def native_syntax(posture: Posture) -> Syntax | None:
     if posture.tool_format == "muse_glimmer":
         return AtemCalls()
     if posture.call_markers is not None:
-        make = {"json": json_syntax, "name_json": named_syntax}.get(posture.call_markers.payload)
+        make = {"json": json_syntax, "name_json": named_syntax, "tagged": tagged_syntax}.get(
+            posture.call_markers.payload
+        )
         return make(posture.call_markers) if make else None
     make_known = SYNTAXES.get(posture.tool_format or "")
     return make_known() if make_known else None
