@@ -10,6 +10,7 @@ from dataclasses import replace
 from ferrox_gguf.request import Message, ToolCall
 from ferrox_gguf.template.capabilities import Capabilities
 from ferrox_gguf.template.text import text_of
+from ferrox_gguf.template.tools_preamble import results_as_text
 
 _SHORT_ID = re.compile(r"[A-Za-z0-9]{9}")
 _KIMI_ID = re.compile(r"functions\..+:\d+")
@@ -18,7 +19,8 @@ _KIMI_ID = re.compile(r"functions\..+:\d+")
 def linked(messages: Sequence[Message]) -> list[Message]:
     """Every call has an id, every result the id and the name of its call, and results stand in the order of the calls.
 
-    Results without an id answer in order. A result that answers nothing known stays where it is.
+    Results whose id is missing or unknown answer by name, then in order. One that answers no call at all (clients
+    shorten their history) is text of the user's: templates refuse it in any other place.
     """
     out: list[Message] = []
     waiting: list[ToolCall] = []
@@ -26,9 +28,11 @@ def linked(messages: Sequence[Message]) -> list[Message]:
     for message in messages:
         if message.role == "tool":
             call = _answered(message, waiting)
-            if call is not None:
-                waiting.remove(call)
-                message = replace(message, tool_call_id=call.id, name=message.name or call.name)
+            if call is None:
+                out += results_as_text([message])
+                continue
+            waiting.remove(call)
+            message = replace(message, tool_call_id=call.id, name=message.name or call.name)
         elif message.tool_calls:
             calls = []
             for call in message.tool_calls:
@@ -41,10 +45,9 @@ def linked(messages: Sequence[Message]) -> list[Message]:
 
 
 def _answered(result: Message, waiting: Sequence[ToolCall]) -> ToolCall | None:
-    if result.tool_call_id:
-        return next((call for call in waiting if call.id == result.tool_call_id), None)
-    named = next((call for call in waiting if call.name == result.name), None)
-    return named or (waiting[0] if waiting else None)
+    by_id = (call for call in waiting if call.id == result.tool_call_id)
+    by_name = (call for call in waiting if call.name == result.name)
+    return next(by_id, None) or next(by_name, None) or (waiting[0] if waiting else None)
 
 
 def _in_order_of_calls(messages: Sequence[Message]) -> list[Message]:

@@ -51,6 +51,7 @@ class Capabilities:
 
     part_roles: roles whose content may be a list of parts.  late_system: a system message may stand anywhere.
     same_role_twice: two user messages may follow each other.  parallel_calls: two calls in one message both show.
+    any_arguments: arguments that are no object may be given as they are.
     null_content: a message with calls must have content null, not "", or its calls vanish.
     content_with_calls: text beside calls does not make the calls vanish.
     short_ids: call ids must be nine letters or digits.
@@ -70,6 +71,7 @@ class Capabilities:
     tool_calls: bool = True
     parallel_calls: bool = True
     arguments: Arguments = Arguments.OBJECT
+    any_arguments: bool = True
     null_content: bool = False
     content_with_calls: bool = True
     results: Results = Results.TOOL_ROLE

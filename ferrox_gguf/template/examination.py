@@ -68,6 +68,7 @@ class _Examination:
             tool_calls=arguments is not None,
             parallel_calls=self._parallel(shape, null_content),
             arguments=shape,
+            any_arguments=self._any_arguments(null_content),
             null_content=null_content,
             content_with_calls=self._calls_show([call(TOOL, _written(shape))], self._text(ANSWER)),
             results=results,
@@ -133,6 +134,12 @@ class _Examination:
                 if self._calls_show([call(TOOL, _written(arguments))], content):
                     return arguments, content is None
         return None, False
+
+    def _any_arguments(self, null: bool) -> bool:
+        """A list, a word, and what a limit has cut: a call in the history may hold any of them."""
+        odd: tuple[Json, ...] = ([1], VALUE, '{"a":')
+        turns = (self._call_turn([call(TOOL, given)], None if null else "") for given in odd)
+        return all(self._probe.text(turn) is not None for turn in turns)
 
     def _result(self, index: int, **fields: Json) -> dict[str, Json]:
         text = (RESULT, SECOND_RESULT)[index]

@@ -14,6 +14,7 @@ from ferrox_gguf.template.capabilities import Capabilities
 from ferrox_gguf.template.text import joined
 
 _PARAGRAPH = "\n\n"
+_SPEAKERS = ("system", "user", "assistant")
 
 
 def placed(messages: Sequence[Message], takes: Capabilities) -> list[Message]:
@@ -63,19 +64,19 @@ def _system_into_user(turns: Sequence[Message]) -> list[Message]:
 
 
 def _alternating(turns: Sequence[Message]) -> list[Message]:
-    """Two messages of one speaker become one, for templates that refuse them. Calls and results stay apart."""
+    """Two messages of one speaker become one, for templates that refuse them. Calls and results stay apart.
+
+    A question that follows results directly, because the model was interrupted there, follows an empty answer instead.
+    """
     out: list[Message] = []
     for message in turns:
         last = out[-1] if out else None
-        if (
-            last
-            and last.role == message.role
-            and message.role in ("user", "assistant", "system")
-            and not last.tool_calls
-        ):
+        if last and last.role == message.role and message.role in _SPEAKERS and not last.tool_calls:
             reasoning = _PARAGRAPH.join(filter(None, (last.reasoning, message.reasoning))) or None
             content = joined(last.content, message.content, _PARAGRAPH)
             out[-1] = replace(message, content=content, reasoning=reasoning)
-        else:
-            out.append(message)
+            continue
+        if last and message.role == "user" and (last.role == "tool" or last.tool_calls):
+            out.append(Message("assistant", ""))
+        out.append(message)
     return out

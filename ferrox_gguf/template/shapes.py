@@ -78,9 +78,11 @@ class Shaper:
         try:
             value: Json = json.loads(call.arguments or "{}")
         except ValueError:
-            # What a model once wrote may be cut; it is history now and must still be shown.
-            return call.arguments
-        return {} if value is None else value
+            # What a model wrote may be cut or no JSON at all; it is history now and must still be shown.
+            value = call.arguments
+        if value is None:
+            return {}
+        return value if isinstance(value, dict) or self._takes.any_arguments else {"arguments": call.arguments}
 
     def _with_thought(self, message: dict[str, Json], thought: str) -> dict[str, Json]:
         place = self._takes.reasoning_field

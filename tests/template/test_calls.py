@@ -36,9 +36,14 @@ def test_calls_without_an_id_get_nine_letters_and_digits_each():
     assert [m.tool_call_id for m in messages[1:]] == ids
 
 
-def test_a_result_that_answers_nothing_stays_where_it_is():
-    stray = result("?", "nobody")
-    assert linked([Message("user", "Q"), stray]) == [Message("user", "Q"), stray]
+def test_a_result_whose_id_is_unknown_answers_the_call_that_waits():
+    call, answer = linked([Message("assistant", None, tool_calls=TWO[:1]), result("seen", "renumbered")])
+    assert answer.tool_call_id == call.tool_calls[0].id
+
+
+def test_a_result_that_answers_nothing_is_text_of_the_users():
+    (stray,) = linked([result("?", "nobody")])
+    assert (stray.role, stray.content) == ("user", "<tool_response>\n?\n</tool_response>")
 
 
 def test_one_call_at_a_time_is_followed_by_its_own_result():

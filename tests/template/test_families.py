@@ -5,15 +5,18 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from support.postures import posture_of
 from support.templates import template, templates
 
 from ferrox_gguf.errors import TemplateRefused
 from ferrox_gguf.jinja import compile_template
 from ferrox_gguf.posture.values import BlockState, ReasoningStyle
-from ferrox_gguf.request import ChatRequest, Message, TextPart, Thinking, Tool, ToolCall
+from ferrox_gguf.request import ChatRequest, Continuation, Message, TextPart, Thinking, Tool, ToolCall
 from ferrox_gguf.settings import ChatSettings
 from ferrox_gguf.template.capabilities import Arguments
+from ferrox_gguf.template.fixes import corrected
 from ferrox_gguf.template.render import Renderer
 
 HERE = Path(__file__).parent
@@ -26,7 +29,7 @@ EVERY = pytest.mark.parametrize("name", sorted(TAILS))
 @cache
 def renderer_of(name):
     source = template(name)
-    return Renderer(source, posture_of(source), **TOKENS)
+    return Renderer(corrected(source)[0], posture_of(source), **TOKENS)
 
 
 def test_every_fetched_template_has_its_facts():
@@ -188,3 +191,49 @@ def test_thinking_can_be_turned_off(name):
         assert prompt.block is BlockState.UNOPENED
     else:
         assert prompt.block is BlockState.CLOSED
+
+
+def contents():
+    return st.sampled_from(
+        [None, "", "text", "  \n x ", "<think>a</think>b", (), (TextPart("a"),), (TextPart("a"), TextPart("b"))]
+    )
+
+
+def conversations():
+    arguments = ["", "{}", '{"a": {"b": [1, null, true, "x"]}}', "[1]", '"s"', "null", '{"a":', '{"c":"R\\n<\\"x"}']
+    call = st.builds(
+        ToolCall,
+        st.sampled_from(["get_weather", "a.b"]),
+        st.sampled_from(arguments),
+        st.sampled_from([None, "", "call_1", "123456789"]),
+    )
+    message = st.one_of(
+        st.builds(Message, st.sampled_from(["system", "developer", "user"]), contents()),
+        st.builds(Message, st.just("assistant"), contents(), st.sampled_from([None, "thought"])),
+        st.builds(
+            Message,
+            st.just("assistant"),
+            contents(),
+            st.sampled_from([None, "thought"]),
+            st.lists(call, max_size=3).map(tuple),
+        ),
+        st.builds(
+            Message,
+            st.just("tool"),
+            contents(),
+            tool_call_id=st.sampled_from([None, "call_1", "?"]),
+            name=st.sampled_from([None, "get_weather"]),
+        ),
+    )
+    return st.lists(message, max_size=7).map(lambda talk: [Message("user", "Question1"), *talk])
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(conversations(), st.sampled_from([(), (WEATHER, BARE)]), st.sampled_from([None, True, False]))
+def test_no_conversation_breaks_a_template(talk, tools, thinking):
+    request = ChatRequest(tuple(talk), tools, thinking=Thinking(enabled=thinking), continuation=Continuation.OFF)
+    for name in TAILS:
+        try:
+            renderer_of(name).render(request, ChatSettings())
+        except TemplateRefused as refusal:
+            assert str(refusal)[:20] in template(name)  # noqa: PT017

@@ -64,3 +64,18 @@ def test_answers_are_joined_with_their_thoughts_and_calls_stay_apart():
     joined, apart = placed(talk, replace(ANYTHING, same_role_twice=False))[1:]
     assert (joined.content, joined.reasoning, joined.tool_calls) == ("A\n\nB", "T\n\nU", (call,))
     assert apart == talk[-1]
+
+
+def test_a_question_right_after_a_result_follows_an_empty_answer_where_speakers_must_alternate():
+    talk = [
+        Message("user", "Q"),
+        Message("assistant", None, tool_calls=(ToolCall("f", "{}", "1"),)),
+        Message("tool", "R", tool_call_id="1"),
+        Message("user", "Never mind."),
+    ]
+    assert told(talk, replace(ANYTHING, same_role_twice=False))[2:] == [
+        ("tool", "R"),
+        ("assistant", ""),
+        ("user", "Never mind."),
+    ]
+    assert placed(talk, ANYTHING) == talk

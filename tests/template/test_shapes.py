@@ -52,6 +52,13 @@ def test_arguments_that_a_limit_cut_are_shown_as_they_are():
     assert '{\\"city\\": \\"Ro' in written("Qwen-Qwen2.5-7B-Instruct", QUESTION, cut, RESULT)
 
 
+@pytest.mark.parametrize("arguments", ['{"city": "Ro', "[1]", '"Rome"', "Rome"])
+@pytest.mark.parametrize("name", ["GLM-4.6", "Qwen3.5-4B", "deepseek-ai-DeepSeek-V3.2", "Spark2.5", "muse-glimmer"])
+def test_arguments_that_are_no_object_are_put_into_one_where_the_template_insists(name, arguments):
+    text = written(name, QUESTION, called(None, None, ToolCall("get_weather", arguments, "call_1")), RESULT)
+    assert arguments in text
+
+
 def test_a_call_turn_without_text_never_prints_none():
     for name in ("GLM-4.6", "GLM-4.7-Flash", "MiniMax-M2", "CohereForAI-c4ai-command-r-plus-tool_use"):
         assert "None" not in written(name, QUESTION, called(), RESULT).partition("Why?")[2]
