@@ -114,6 +114,10 @@ class Archive:
         """Forget one whose state turned out to be useless."""
         return self._forget(key) if key in self._entries else None
 
+    def empty(self) -> list[Entry]:
+        """Forget everything; what was kept."""
+        return [self._forget(key) for key in list(self._entries)]
+
     def _cut_match(self, found: Found) -> Match | None:
         entry = self._entries[found.key]
         if self._can_cut:

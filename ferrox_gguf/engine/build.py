@@ -8,8 +8,16 @@ from ferrox_gguf.engine.loop import QUEUE_SIZE, EngineLoop
 from ferrox_gguf.llama.loaded import LoadedModel
 
 
-def layout_of(loaded: LoadedModel, *, context_shift: bool = False, step_budget_ms: float = 100.0) -> Layout:
-    """What this context offers to the scheduler."""
+def layout_of(
+    loaded: LoadedModel,
+    *,
+    context_shift: bool = False,
+    step_budget_ms: float = 100.0,
+    cache_ram_mib: int = 8192,
+    checkpoints: int = 32,
+    checkpoint_step: int = 8192,
+) -> Layout:
+    """What this context offers to the scheduler. cache_ram_mib: -1 no limit, 0 none."""
     context, vocab = loaded.context, loaded.vocab
     traits = context.memory.traits
     return Layout(
@@ -25,6 +33,9 @@ def layout_of(loaded: LoadedModel, *, context_shift: bool = False, step_budget_m
         context_shift=context_shift,
         adds_bos=vocab.adds_bos,
         step_budget_ms=step_budget_ms,
+        cache_bytes=cache_ram_mib if cache_ram_mib <= 0 else cache_ram_mib << 20,
+        checkpoints=checkpoints,
+        checkpoint_step=checkpoint_step,
     )
 
 
@@ -33,12 +44,22 @@ def build_engine(
     *,
     context_shift: bool = False,
     step_budget_ms: float = 100.0,
+    cache_ram_mib: int = 8192,
+    checkpoints: int = 32,
+    checkpoint_step: int = 8192,
     queue_size: int = QUEUE_SIZE,
 ) -> EngineLoop:
     """The engine of one model, not started yet. It alone may use loaded.context from now on."""
     return EngineLoop(
         LlamaExecutor(loaded),
-        layout_of(loaded, context_shift=context_shift, step_budget_ms=step_budget_ms),
+        layout_of(
+            loaded,
+            context_shift=context_shift,
+            step_budget_ms=step_budget_ms,
+            cache_ram_mib=cache_ram_mib,
+            checkpoints=checkpoints,
+            checkpoint_step=checkpoint_step,
+        ),
         n_vocab=loaded.vocab.n_tokens,
         n_adapters=len(loaded.adapters),
         queue_size=queue_size,

@@ -97,6 +97,11 @@ class Keeper:
         else:
             self._unlist(key)
 
+    def forget_all(self) -> None:
+        """Drop every kept prompt."""
+        for entry in self.archive.empty():
+            self._release_entry(entry)
+
     def hold(self, match: Match) -> None:
         """Nothing of this match may be dropped until release(): its slot is being made."""
         self._own([match.entry.key, *(each.key for each in match.entry.checkpoints)])

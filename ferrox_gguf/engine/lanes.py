@@ -20,6 +20,7 @@ from ferrox_gguf.engine.sequence import Sequence
 from ferrox_gguf.engine.slot import Slot
 from ferrox_gguf.engine.stats import Counters
 
+_FILLING = (Share, Restore, Rewind)
 _WORTH_RESTORING = 64
 """Tokens by which a kept state must beat the best slot: a copy back costs some milliseconds."""
 
@@ -221,5 +222,7 @@ class Lanes:
         if self.layout.recurrent:
             return length == 0
         if self.layout.window:
-            return self._first_position(slot.index) <= max(0, length - self.layout.window)
+            # What llama.cpp holds is known only of slots that no operation of this plan is about to fill.
+            filled = any(isinstance(each, _FILLING) and each.fills == slot.index for each in self._operations)
+            return not filled and self._first_position(slot.index) <= max(0, length - self.layout.window)
         return True

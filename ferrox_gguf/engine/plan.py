@@ -33,6 +33,10 @@ class Share:
     length: int
     checkpoint: int = -1
 
+    @property
+    def fills(self) -> int:
+        return self.target
+
 
 @dataclass(frozen=True, slots=True)
 class Shift:
@@ -61,6 +65,10 @@ class Restore:
     key: int
     length: int
 
+    @property
+    def fills(self) -> int:
+        return self.slot
+
 
 @dataclass(frozen=True, slots=True)
 class Rewind:
@@ -69,6 +77,10 @@ class Rewind:
     slot: int
     key: int
     length: int
+
+    @property
+    def fills(self) -> int:
+        return self.slot
 
 
 @dataclass(frozen=True, slots=True)

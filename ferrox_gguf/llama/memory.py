@@ -163,14 +163,10 @@ class Memory:
 
         What can be cut is cut; the window or the recurrent state comes from the checkpoint.
         """
-        if length > self.last_position(slot) + 1 or not self.restore(slot, state, partial=True):
+        if length > self.last_position(slot) + 1:
             self.clear(slot)
             return False
-        ll.llama_memory_seq_rm(self._pointer, self._checked(slot), length, -1)
-        if self.last_position(slot) != length - 1:
-            self.clear(slot)
-            return False
-        return True
+        return self._complete(slot, state, length)
 
     def share_rewound(self, source: int, target: int, length: int, state: State | None) -> bool:
         """Like share, for a prefix that only a checkpoint of source makes whole; source stays as it is."""
@@ -178,7 +174,20 @@ class Memory:
             raise MemoryMisuse(f"slot {source} has no prefix of {length} tokens to share with slot {target}")
         self.clear(target)
         ll.llama_memory_seq_cp(self._pointer, self._checked(source), self._checked(target), 0, length)
-        return self.rewind(target, state, length)
+        return self._complete(target, state, length)
+
+    def _complete(self, slot: int, state: State | None, length: int) -> bool:
+        """Put a checkpoint onto cells that reach to `length` or beyond.
+
+        A window cache reports the window's positions as the slot's, so what the base holds cannot be asked here.
+        """
+        if not self.restore(slot, state, partial=True):
+            return False
+        ll.llama_memory_seq_rm(self._pointer, self._checked(slot), length, -1)
+        if self.last_position(slot) != length - 1:
+            self.clear(slot)
+            return False
+        return True
 
     def _checked(self, slot: int) -> int:
         if not 0 <= slot < self.traits.n_slots:

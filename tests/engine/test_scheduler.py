@@ -269,11 +269,33 @@ prompts = st.lists(
 
 
 @settings(deadline=None, max_examples=60)
-@given(prompts, st.sampled_from([200, 400, 1024]), st.sampled_from([0, 40, 200]))
+@given(
+    prompts,
+    st.sampled_from([200, 400, 1024]),
+    st.sampled_from([(0, False), (40, False), (200, False), (0, True)]),
+    st.sampled_from([0, 3000, -1]),
+    st.sampled_from([0, 3]),
+)
 def test_every_sequence_says_what_it_says_alone_whatever_runs_beside_it(
-    prompts: list[tuple[int, int, int, int, bool]], n_cells: int, window: int
+    prompts: list[tuple[int, int, int, int, bool]],
+    n_cells: int,
+    kind: tuple[int, bool],
+    cache_bytes: int,
+    checkpoints: int,
 ) -> None:
-    stepper = Stepper(layout(n_cells=n_cells, slot_context=190, window=window))
+    """The scripted executor refuses every operation that would serve wrong state, so each answer is also a proof."""
+    window, recurrent = kind
+    stepper = Stepper(
+        layout(
+            n_cells=n_cells,
+            slot_context=190,
+            window=window,
+            recurrent=recurrent,
+            cache_bytes=cache_bytes,
+            checkpoints=checkpoints,
+            checkpoint_step=50,
+        )
+    )
     handles: dict[int, tuple[list[int], int]] = {}
     for family, length, limit, pause, leaves in prompts:
         tokens = [1000 * family + at for at in range(length)]
@@ -292,6 +314,17 @@ def test_every_sequence_says_what_it_says_alone_whatever_runs_beside_it(
         assert ended.timings.cache_tokens + ended.timings.prompt_tokens == len(tokens)
     assert all(slot.idle for slot in stepper.scheduler.lanes.slots)
     assert stepper.scheduler.lanes.cells.used == stepper.executor.cells_used
+    forget_everything(stepper)
+    assert stepper.executor.kept == {}, "a kept state that nobody needs must be dropped"
+
+
+def forget_everything(stepper: Stepper) -> None:
+    """Empty all slots and the archive, and let the executor obey."""
+    lanes = stepper.scheduler.lanes
+    for slot in lanes.slots:
+        lanes.forget(slot)
+    lanes.keeper.forget_all()
+    stepper.step()
 
 
 @pytest.mark.parametrize("decoding", [1, 8])
