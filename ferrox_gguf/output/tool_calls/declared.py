@@ -40,7 +40,7 @@ class Declared:
     @classmethod
     def arguments(cls, parameters: JsonObject) -> Declared:
         """A tool's arguments as a whole."""
-        return cls.by(parameters, parameters)
+        return cls.by(dict(parameters), parameters)
 
     @property
     def keys(self) -> frozenset[str]:

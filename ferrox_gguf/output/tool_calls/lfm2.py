@@ -83,13 +83,11 @@ def _partial(text: str, at: int, quote: str) -> int:
 
 def _escape(text: Cursor) -> Steps[str | None]:
     """Consume an escape and return its character, or itself if Python has none such; None: it was cut."""
-    while len(text.text) - text.at < 2 or (
-        len(text.text) - text.at < _NUMERIC_SIZE.get(text.text[text.at + 1], 2) and text.end is None
-    ):
-        if text.end is not None:
-            if text.end is End.CUT:
-                text.at = len(text.text)
-                return None
+    while len(text.text) - text.at < _NUMERIC_SIZE.get(text.text[text.at + 1 : text.at + 2], 2):
+        if text.end is End.CUT:
+            text.at = len(text.text)
+            return None
+        if text.end is End.DONE:
             break
         yield
     if numeric := _NUMERIC.match(text.text, text.at):
