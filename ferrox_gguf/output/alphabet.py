@@ -16,7 +16,10 @@ from ferrox_gguf.posture.values import ReasoningFormat, ReasoningStyle
 FIRST, LAST = 0xDF00, 0xDFFF
 """The private letters; the last sixteen belong to `channels/envelope.py`."""
 
-_PRIVATE = re.compile(f"[{chr(FIRST)}-{chr(LAST)}]")
+LETTERS = f"{chr(FIRST)}-{chr(LAST)}"
+"""All of them, for a character class of a regular expression."""
+
+_PRIVATE = re.compile(f"[{LETTERS}]")
 _ATOM = re.compile(r"<[^<>\s]+>|\[[^\[\]]+\]")
 _HARMONY = ("<|start|>", "<|channel|>", "<|message|>", "<|constrain|>", "<|end|>", "<|return|>", "<|call|>")
 _ATEM = ("<|start|>", "<|message|>", "<|eom|>", "<|eot|>", "<|end_of_text|>")
@@ -69,6 +72,6 @@ class Alphabet:
 
     def spell(self, text: str) -> str:
         """Text of the stream as the model's own characters."""
-        if text.isascii():
+        if not self._texts or text.isascii():
             return text
         return _PRIVATE.sub(lambda found: self._texts.get(found.group(), ""), text)

@@ -25,7 +25,6 @@ from ferrox_gguf.output.tool_calls import ToolCallSplitter
 from ferrox_gguf.posture.values import BlockState, Posture, ReasoningStyle
 from ferrox_gguf.request import ReasoningDisplay, Tool
 
-
 # Read once a token: an Enum's member costs a look-up in its class each time.
 _NORMAL, _THOUGHT = TokenKind.NORMAL, RunKind.THOUGHT
 
@@ -136,7 +135,7 @@ class OutputChain:
         return self._take_events()
 
     def _push_plain(self, piece: Piece) -> list[OutputEvent] | None:
-        """The same for one ordinary token in the middle of a text, where nothing is held: nearly all of them. Else None."""
+        """The same for an ordinary token in the middle of a text, while nothing is held: for nearly all. Else None."""
         text, splitter, tokens = piece.text, self._splitter, self._tokens
         if piece.kind is not _NORMAL or not text or (self._private and not text.isascii()):
             return None
@@ -213,7 +212,7 @@ class OutputChain:
             return
         splitter = self._splitter
         if splitter is None:
-            self._answer(text)
+            self._answer(self._alphabet.spell(text))
             return
         splitter.push(text)
         if splitter.plain:
@@ -234,7 +233,11 @@ class OutputChain:
         elif thought and self._splits:
             self._reason(self._alphabet.spell(text))
         if self._raw and kind in (RunKind.THOUGHT, RunKind.MARKUP, RunKind.LAYOUT):
-            self._answer(self._alphabet.spell(text))
+            if self._splits:
+                # Shown twice; but it is no answer, in which calls and stop strings would count.
+                self._extend([ContentDelta(self._alphabet.spell(text))])
+            else:
+                self._answer(self._alphabet.spell(text))
 
     def _reason(self, text: str) -> None:
         events = self._events

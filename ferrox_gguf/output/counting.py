@@ -12,8 +12,8 @@ from collections import deque
 class ReasoningTokens:
     """Tokens come in with arrived(), what their text is comes later with classified(), both in order.
 
-    waiting: where the text of each token ends that is not classified yet. While there is none, a token that is wholly of
-    one kind need not come in here: its count is enough.
+    waiting: where the text of each token ends that is not classified yet. While there is none, a token that is wholly
+    of one kind need not come in here: its count is enough.
     """
 
     def __init__(self) -> None:

@@ -29,7 +29,7 @@ from ferrox_gguf.posture.values import BlockState, ReasoningFormat
 
 SPACE = " \t\r\n"
 BREAKS = "\r\n"
-SLICE = 256
+SLICE = 64
 """Characters of a held call that are judged at a time: a marker that begins none should cost little to find out."""
 
 PATIENCE = 1 << 22

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from ferrox_gguf.output.alphabet import FIRST, LAST, Alphabet
+from ferrox_gguf.output.alphabet import LETTERS, Alphabet
 from ferrox_gguf.output.channels.messages import Audience, Header, MessageSplitter, Reading
 from ferrox_gguf.output.runs import Sink
 
@@ -21,8 +21,8 @@ HEADER_LENGTH = 128
 NAME_LENGTH = 64
 """Characters of a recipient's name in a header that has lost its `<|start|>`."""
 
-_NAME = rf"[^\s<]{{1,{NAME_LENGTH}}}"
-_WORDS = rf"[^<{chr(FIRST)}-{chr(LAST)}]{{0,{HEADER_LENGTH}}}"
+_NAME = rf"[^\s<{LETTERS}]{{1,{NAME_LENGTH}}}"
+_WORDS = rf"[^<{LETTERS}]{{0,{HEADER_LENGTH}}}"
 
 
 class Atem(MessageSplitter):
@@ -35,7 +35,7 @@ class Atem(MessageSplitter):
         self._whole_started = re.compile(rf"{start}({_WORDS}){message}")
         self._part_started = re.compile(rf"{start}{_WORDS}")
         self._whole_bare = re.compile(rf"\s*(?:{RECIPIENT}({_NAME})\s?)?{message}")
-        self._part_bare = re.compile(rf"\s*(?:t|to|{RECIPIENT}[^\s<]{{0,{NAME_LENGTH}}}\s?)?")
+        self._part_bare = re.compile(rf"\s*(?:t|to|{RECIPIENT}[^\s<{LETTERS}]{{0,{NAME_LENGTH}}}\s?)?")
 
     def header(self, text: str, *, ended: bool, inside: bool) -> Header | Reading:
         started = text.startswith(self._start)

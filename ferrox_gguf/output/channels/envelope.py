@@ -37,7 +37,10 @@ class Envelope(ABC):
     def read(self, text: Cursor, calls: CallWriter) -> Steps[bool]:
         yield from text.take(OPEN)
         recipient = yield from text.until((BODY,))
-        assert recipient is not None, "a channel grammar writes the whole address at once"
+        if recipient is None:  # a stop string was found in the address
+            text.at = len(text.text)
+            text.commit()
+            return True
         yield from text.take(BODY)
         text.commit()
         body = Cursor()

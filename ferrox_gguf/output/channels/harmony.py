@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from ferrox_gguf.output.alphabet import FIRST, LAST, Alphabet
+from ferrox_gguf.output.alphabet import LETTERS, Alphabet
 from ferrox_gguf.output.channels.envelope import FUNCTIONS
 from ferrox_gguf.output.channels.messages import Audience, Header, MessageSplitter, Reading
 from ferrox_gguf.output.runs import Sink
@@ -20,9 +20,16 @@ RECIPIENT = "to="
 THOUGHT_CHANNEL = "analysis"
 CHANNELS = (THOUGHT_CHANNEL, "commentary", "final")
 
-_WORDS = rf"[^<{chr(FIRST)}-{chr(LAST)}]{{0,160}}"
-_ROLE = r"\s*(?:assistant)?\s*(?:to=[^\s<]{0,128}\s*)?"
-_PART_OF_ROLE = re.compile(r"\s*(?:[a-z]{0,9}|(?:assistant\s*)?(?:t|to|to=[^\s<]{0,128}\s*)?)")
+
+def _prefixes(word: str) -> str:
+    return "|".join(word[:size] for size in range(len(word), -1, -1))
+
+
+_WORDS = rf"[^<{LETTERS}]{{0,160}}"
+_RECIPIENT = rf"to=[^\s<{LETTERS}]{{0,128}}"
+_ROLE = rf"\s*(?:assistant)?\s*(?:{_RECIPIENT}\s*)?"
+_IN_STRING = re.compile(r'["\\]')
+_PART_OF_ROLE = re.compile(rf"\s*(?:{_prefixes('assistant')}|(?:assistant\s*)?(?:t|to|{_RECIPIENT}\s*)?)")
 
 
 class Harmony(MessageSplitter):
@@ -38,13 +45,43 @@ class Harmony(MessageSplitter):
         constrain = re.escape(write(CONSTRAIN))
         self._whole = re.compile(
             rf"(?:(?P<start>{start})(?P<role>{_WORDS})|(?P<bare>{_ROLE}))"
-            rf"(?P<channels>(?:{channel}{_WORDS})*)(?:{constrain}{_WORDS})?{message}"
+            rf"(?:(?P<channels>(?:{channel}{_WORDS})+)(?:{constrain}{_WORDS})?)?{message}"
         )
         self._part = re.compile(
-            rf"(?:{start}{_WORDS}|{_ROLE}(?={channel}))(?:(?:{channel}{_WORDS})*|(?:{channel}{_WORDS})+{constrain}{_WORDS})"
+            rf"(?:{start}{_WORDS}|{_ROLE}(?={channel}))"
+            rf"(?:(?:{channel}{_WORDS})*|(?:{channel}{_WORDS})+{constrain}{_WORDS})"
         )
+        self._json: bool | None = None  # whether the call's body is an object; None before it has begun
+        self._in_string = False
         self._markers = tuple(write(marker) for marker in (START, CHANNEL, MESSAGE, CONSTRAIN))
-        self._string = re.compile(r'["\\]')
+
+    def open(self, header: Header) -> None:
+        self._json, self._in_string = None, False
+        super().open(header)
+
+    def next_marker(self, *, ended: bool) -> tuple[int, str]:
+        """In a call's JSON, a marker that is spelled out inside a string is the string's."""
+        if self._audience is not Audience.TOOL or not self._spelled:
+            return super().next_marker(ended=ended)
+        text, at = self._text, self._at
+        if self._json is None and (begin := text[at:].lstrip()):
+            self._json = begin.startswith("{")
+        while True:
+            if self._in_string:
+                found = _IN_STRING.search(text, at)
+                if found is None:
+                    return len(text), ""
+                if found.group() == "\\":
+                    if found.end() == len(text):
+                        return (len(text) if ended else found.start()), ""
+                    at = found.end() + 1
+                    continue
+                self._in_string, at = False, found.end()
+            end, marker = self._lookout.find(text, at, ended=ended)
+            quote = text.find('"', at, end) if self._json else -1
+            if quote < 0:
+                return end, marker
+            self._in_string, at = True, quote + 1
 
     def header(self, text: str, *, ended: bool, inside: bool) -> Header | Reading:
         found = self._whole.match(text)
@@ -59,7 +96,7 @@ class Harmony(MessageSplitter):
         return Reading.PART if self._may_begin(text) else Reading.TEXT
 
     def _address(self, found: re.Match[str], *, inside: bool) -> Header | Reading:
-        channels = [part.split() for part in found["channels"].split(self._channel)[1:]]
+        channels = [part.split() for part in (found["channels"] or "").split(self._channel)[1:]]
         words = channels[-1] if channels else []
         channel = words[0] if words else ""
         if inside and found["start"] is None and self._spelled and channel not in CHANNELS:

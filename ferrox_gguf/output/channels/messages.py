@@ -46,8 +46,10 @@ class Reading(Enum):
 class MessageSplitter(ABC):
     """Reads messages from text that is still arriving; a Splitter for the chain.
 
-    A subclass says what a header is (`header`) and which texts may begin one inside a body (`boundaries`).
-    ends: what closes a message.
+    A subclass says what a header is (`header`) and which texts may begin one inside a body (`boundaries`, of which the
+    first begins a whole header).  ends: what closes a message.
+
+    _text, _at: what is not decided yet begins at _at.  _audience: of the message that is read; None in a header.
     """
 
     plain = False
@@ -58,11 +60,12 @@ class MessageSplitter(ABC):
         self._lookout = Lookout([*ends, *boundaries])
         self._end_at = Lookout(ends)
         self._suspect_in_thought = suspect_in_thought(self._lookout).search
+        self._start = boundaries[0]
+        self._addressed = False  # a message has had a header
         self._text, self._at = "", 0
         self._end: End | None = None
         self._audience: Audience | None = None if in_header else Audience.USER
         self._begun = False  # the thought has shown text
-        self._in_string = False  # of a tool's JSON
         self._phase = Phase.BEFORE if in_header else Phase.ANSWERING
 
     @property
@@ -119,7 +122,9 @@ class MessageSplitter(ABC):
                 self._take(RunKind.HEADER, len(self._text))
             return False
         if isinstance(found, Header):
-            self._open(found)
+            self.open(found)
+        elif ended and self._addressed and self._start.startswith(self._text[self._at :]):
+            self._take(RunKind.HEADER, len(self._text))  # the next message was cut in the first marker of its header
         else:
             self._audience, self._phase = Audience.USER, Phase.ANSWERING
             self._take(RunKind.ANSWER, self._at + 1)
@@ -129,10 +134,11 @@ class MessageSplitter(ABC):
         found = self.header(self._text[at : at + REACH], ended=self._end is not None, inside=inside)
         return Reading.TEXT if found is Reading.PART and len(self._text) - at > REACH else found
 
-    def _open(self, header: Header) -> None:
+    def open(self, header: Header) -> None:
+        """A message begins."""
         thought = header.audience is Audience.THOUGHT
         self._take(RunKind.MARKUP if thought else RunKind.HEADER, self._at + header.length)
-        self._audience, self._begun, self._in_string = header.audience, False, False
+        self._audience, self._begun, self._addressed = header.audience, False, True
         self._phase = Phase.THINKING if thought else Phase.ANSWERING
         if header.audience is Audience.TOOL:
             self._sink(RunKind.CALL, OPEN + header.recipient + BODY)
@@ -148,7 +154,7 @@ class MessageSplitter(ABC):
 
     def _read_body(self) -> bool:
         ended = self._end is not None
-        at, marker = self._next_marker(ended)
+        at, marker = self.next_marker(ended=ended)
         if self._audience is Audience.THOUGHT:
             self._take_thought(at)
         else:
@@ -172,7 +178,7 @@ class MessageSplitter(ABC):
                 self._take(RunKind.MARKUP, at)
             elif self._audience is Audience.TOOL:
                 self._sink(RunKind.CALL, CLOSE)
-            self._open(found)
+            self.open(found)
         elif self._audience is Audience.THOUGHT:
             self._take(RunKind.THOUGHT, at + 1)
             self._begun = True
@@ -190,6 +196,6 @@ class MessageSplitter(ABC):
             self._begun = True
         self._take(RunKind.THOUGHT, solid)
 
-    def _next_marker(self, ended: bool) -> tuple[int, str]:
-        """The next end or boundary of the body, outside of a tool's JSON strings."""
+    def next_marker(self, *, ended: bool) -> tuple[int, str]:
+        """The next end or boundary of the body."""
         return self._lookout.find(self._text, self._at, ended=ended)
