@@ -151,6 +151,13 @@ def test_the_hermes_form_is_recognised_by_its_renderings(name: str) -> None:
     assert (found.tool_format, found.markers) == ("qwen25", None)
 
 
+@pytest.mark.parametrize("name", ["meta-llama-Llama-3.1-8B-Instruct", "meta-llama-Llama-3.2-3B-Instruct"])
+def test_so_is_bare_json(name: str) -> None:
+    found = compare_calls(compile_template(templates()[name]), TOKENS)
+    assert found is not None
+    assert (found.tool_format, found.markers) == ("llama3", None)
+
+
 CALLS = {
     "Apriel-1.6-15b-Thinker-fixed": CallMarkers(
         "json", section_open="<tool_calls>", section_close="</tool_calls>", array=True
@@ -204,7 +211,6 @@ CALLS = {
     "meetkai-functionary-medium-v3.1": CallMarkers(
         "name_json", call_open="<function=", call_close="</function>", name_close=">"
     ),
-    "meta-llama-Llama-3.1-8B-Instruct": CallMarkers("json", arguments_field="parameters"),
     "mistralai-Mistral-Nemo-Instruct-2407": CallMarkers("json", section_open="[TOOL_CALLS]", id_field="id", array=True),
     "openbmb-MiniCPM5-1B": CallMarkers(
         "tagged",

@@ -21,12 +21,16 @@ from ferrox_gguf.posture.values import CallMarkers, ReasoningFormat
 CUSTOM = "custom"
 _ONE = Call(TOOLS[0], dict(zip(KEYS, VALUES, strict=True)))
 _OTHER = Call(TOOLS[1], dict(zip(KEYS, VALUES, strict=True)), IDS[1])
-_HERMES = CallMarkers("json", call_open="<tool_call>", call_close="</tool_call>")
+_FAMILIAR = {
+    CallMarkers("json", call_open="<tool_call>", call_close="</tool_call>"): HERMES,
+    CallMarkers("json", arguments_field="parameters"): "llama3",
+}
+"""Forms of so many models that a syntax of their own reads them better: it knows what they leave out."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedCalls:
-    """tool_format: "custom" with markers, or the Hermes form, which needs none.  because: for the evidence."""
+    """tool_format: "custom" with markers, or a known syntax, which needs none.  because: for the evidence."""
 
     tool_format: str
     markers: CallMarkers | None
@@ -65,8 +69,8 @@ def compare_calls(
         written = replace(written, before=before)
     found = _trimmed(_bounds(written, pair[2] if pair else None))
     told = "a past call, rendered, shows " + _told(found)
-    if replace(found, id_field="") == _HERMES:
-        return ComparedCalls(HERMES, None, told)
+    if familiar := _FAMILIAR.get(replace(found, id_field="")):
+        return ComparedCalls(familiar, None, told)
     return ComparedCalls(CUSTOM, found, told)
 
 
