@@ -132,6 +132,7 @@ class _Inquiry:
             self._settle_tools(calls.tool_format, calls.because)
 
     def _by_vocabulary(self) -> None:
+        # With a template that shows no calls the server teaches the Hermes form, whatever tokens there are.
         if not self.tools_settled and self.source is None and (found := vocabulary.family_of(self.inputs.markers)):
             family, tokens = found
             self._adopt(family, f"the vocabulary has {', '.join(f'`{token}`' for token in tokens)}")
@@ -139,7 +140,7 @@ class _Inquiry:
             self._settle_reasoning(thought, f"the vocabulary has `{thought.opener}` and `{thought.closer}`")
 
     def _by_architecture(self) -> None:
-        if self.source is None and (family := architecture.family_of(self.inputs.architecture)):
+        if family := architecture.family_of(self.inputs.architecture):
             self._adopt(family, f"the architecture is {self.inputs.architecture}")
 
     def _by_name(self) -> None:

@@ -130,6 +130,11 @@ def test_an_architecture_speaks_only_where_all_its_models_speak_alike(
     assert formats(resolve(about(architecture), None)) == expected
 
 
+def test_an_architecture_fills_what_a_plain_template_leaves_open() -> None:
+    assert formats(resolve(about("gpt-oss"), CHATML)) == ("gpt_oss", "gpt_oss")
+    assert formats(resolve(about("gpt-oss"), templates()["Qwen3-Coder"])) == (None, "qwen3_coder")
+
+
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
