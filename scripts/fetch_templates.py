@@ -4,8 +4,8 @@
     scripts/fetch_templates.py
 
 The package that pip builds the engine from carries llama.cpp's test templates, at the very commit that is served. They
-are other people's work, so they stay in a folder that git ignores (.cache/templates) and out of this repository. A source
-package that the peer suite has unpacked is used when its version is the one pinned in pyproject.toml.
+are other people's work, so they stay in a folder that git ignores (.cache/templates) and out of this repository. A
+source package that the peer suite has unpacked is used when its version is the one pinned in pyproject.toml.
 """
 
 from __future__ import annotations
