@@ -9,7 +9,11 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ferrox_gguf.engine.contract import Guide, Probability, Sampled, SequenceRequest
 from ferrox_gguf.engine.plan import BatchPlan, Drawn, Outcome, PlanRow, Verdict
@@ -34,12 +38,18 @@ class Executor(Protocol):
     open: a sequence will be drawn for; the seed in use. Raises FerroxError for parameters that cannot be.
     close: it will not be drawn for any more (unknown handles are ignored).
     execute: never raises for a fault of one sequence; that one's row says so in the outcome.
+    take_state, put_state: a slot's whole state out and in (False: it did not fit, and the slot is empty).
+    belongs_to: names the model and cache layout whose states these are.
     """
 
     def open(self, handle: int, request: SequenceRequest) -> int: ...
     def close(self, handle: int) -> None: ...
     def execute(self, plan: BatchPlan) -> Outcome: ...
     def first_position(self, slot: int) -> int: ...
+    def take_state(self, slot: int) -> NDArray[np.uint8]: ...
+    def put_state(self, slot: int, state: NDArray[np.uint8]) -> bool: ...
+    @property
+    def belongs_to(self) -> str: ...
 
 
 class Voice:
@@ -84,6 +94,19 @@ class LlamaExecutor:
 
     def first_position(self, slot: int) -> int:
         return self._memory.first_position(slot)
+
+    def take_state(self, slot: int) -> NDArray[np.uint8]:
+        return self._memory.save(slot)
+
+    def put_state(self, slot: int, state: NDArray[np.uint8]) -> bool:
+        return self._memory.restore(slot, state)
+
+    @property
+    def belongs_to(self) -> str:
+        model, options = self._loaded.model, self._loaded.options
+        name = model.meta("general.name") or Path(options.path).name
+        cells = f"{options.cache_type_k.value}/{options.cache_type_v.value}"
+        return f"{name}, {model.description}, {model.n_params} parameters, {cells} cells"
 
     def execute(self, plan: BatchPlan) -> Outcome:
         lost, saved, save_ms = self._states.operate(plan.operations)

@@ -19,6 +19,7 @@ from ferrox_gguf.engine.prefix import Placement, Reuse, common_prefix
 from ferrox_gguf.engine.sequence import Sequence
 from ferrox_gguf.engine.slot import Slot
 from ferrox_gguf.engine.stats import Counters
+from ferrox_gguf.request import LoraScale
 
 _FILLING = (Share, Restore, Rewind)
 _WORTH_RESTORING = 64
@@ -148,6 +149,11 @@ class Lanes:
         held = slot.held
         self.cut(slot, 0)
         return held
+
+    def fill(self, slot: Slot, tokens: list[int], lora: tuple[LoraScale, ...]) -> None:
+        """The caller has put the state of these tokens into an emptied idle slot."""
+        slot.tokens, slot.held, slot.lora = tokens, len(tokens), lora
+        self.cells.grow(slot.index, len(tokens))
 
     def lost(self, slot: Slot) -> None:
         """The slot's cells turned out to be gone; whoever runs there reads again."""

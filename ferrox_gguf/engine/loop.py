@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
@@ -22,6 +23,8 @@ from ferrox_gguf.engine.layout import Layout
 from ferrox_gguf.engine.plan import BatchPlan
 from ferrox_gguf.engine.scheduler import Event, Scheduler
 from ferrox_gguf.engine.sequence import Sequence
+from ferrox_gguf.engine.slot_files import SlotFiles
+from ferrox_gguf.engine.snapshot import SlotFile
 from ferrox_gguf.engine.stats import EngineStats, SlotSnapshot
 from ferrox_gguf.errors import FerroxError, GenerationFailed, InvalidField, PromptTooLong, Unavailable
 
@@ -46,10 +49,11 @@ class _Cancel:
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """Run something between two steps, on the engine thread."""
+    """Run something between two steps, on the engine thread. slot: only once this one is idle; -1 at once."""
 
     function: Callable[[], Any]
     future: asyncio.Future[Any]
+    slot: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,8 @@ class EngineLoop:
         self._capacity = layout.n_slots + queue_size
         self._executor = executor
         self._scheduler = Scheduler(layout, first_position=executor.first_position)
+        self._files = SlotFiles(self._scheduler.lanes, executor, slot_context=layout.slot_context, n_vocab=n_vocab)
+        self._deferred: list[_Call] = []
         self._commands: SimpleQueue[_Submit | _Cancel | _Call | _Stop] = SimpleQueue()
         self._sinks: dict[int, Sink] = {}
         self._next_handle = 0
@@ -118,11 +124,29 @@ class EngineLoop:
         if self._sinks.pop(handle, None) is not None:
             self._commands.put(_Cancel(handle))
 
-    async def call(self, function: Callable[[], T]) -> T:
-        """Run a function on the engine thread between two steps; its result, or what it raised."""
+    async def call(self, function: Callable[[], T], *, idle_slot: int = -1) -> T:
+        """Run a function on the engine thread between two steps; its result, or what it raised.
+
+        idle_slot: wait until that slot runs nothing; it is served before any sequence that waits for it.
+        """
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._put(_Call(function, future))
+        self._put(_Call(function, future, idle_slot))
         return await future
+
+    async def save_slot(self, slot: int, path: Path) -> SlotFile:
+        """Write a slot to a file, once it is idle. Raises InvalidField (no such slot) or OSError."""
+        self._check_slot(slot)
+        return await self.call(lambda: self._files.save(slot, path), idle_slot=slot)
+
+    async def restore_slot(self, slot: int, path: Path) -> SlotFile:
+        """Fill a slot from a file, once it is idle. Raises InvalidField when the file cannot be used."""
+        self._check_slot(slot)
+        return await self.call(lambda: self._files.restore(slot, path), idle_slot=slot)
+
+    async def erase_slot(self, slot: int) -> int:
+        """Let a slot forget its tokens, once it is idle; how many they were."""
+        self._check_slot(slot)
+        return await self.call(lambda: self._files.erase(slot), idle_slot=slot)
 
     def slots(self) -> tuple[SlotSnapshot, ...]:
         """What each slot is doing; may be one step old."""
@@ -185,6 +209,10 @@ class EngineLoop:
                 raise Unavailable("the engine is not running")
             self._commands.put(command)
 
+    def _check_slot(self, slot: int) -> None:
+        if not 0 <= slot < self.layout.n_slots:
+            raise InvalidField("id_slot", f"must be between 0 and {self.layout.n_slots - 1}")
+
     def _check(self, request: SequenceRequest) -> None:
         count = len(request.tokens)
         if count == 0:
@@ -240,6 +268,10 @@ class EngineLoop:
     def _take_commands(self) -> bool:
         """Obey everything in the inbox; sleep there while there is nothing to do. False: stop."""
         commands, busy = self._commands, self._scheduler.busy
+        if self._deferred:
+            waiting, self._deferred = self._deferred, []
+            for call in waiting:
+                self._call_or_defer(call, busy=not self._scheduler.lanes.slots[call.slot].idle)
         while True:
             try:
                 command = commands.get_nowait() if busy else commands.get()
@@ -251,7 +283,8 @@ class EngineLoop:
                 self._scheduler.cancel(command.handle)
                 self._executor.close(command.handle)
             elif isinstance(command, _Call):
-                self._call(command)
+                # Sequences that came before it may be about to take its slot: let them.
+                self._call_or_defer(command, busy=command.slot >= 0 and busy)
             else:
                 return False
             busy = self._scheduler.busy
@@ -267,7 +300,10 @@ class EngineLoop:
             return
         self._scheduler.submit(Sequence(command.handle, command.request, seed))
 
-    def _call(self, command: _Call) -> None:
+    def _call_or_defer(self, command: _Call, *, busy: bool) -> None:
+        if busy:
+            self._deferred.append(command)
+            return
         try:
             result, error = command.function(), None
         except Exception as raised:
@@ -297,12 +333,14 @@ class EngineLoop:
 
     def _refuse_late_commands(self) -> None:
         """Commands that came after the end are answered too."""
+        error = Unavailable("the server is shutting down")
+        for call in self._deferred:
+            self._on_event_loop(_resolve, call.future, None, error)
         while True:
             try:
                 command = self._commands.get_nowait()
             except Empty:
                 return
-            error = Unavailable("the server is shutting down")
             if isinstance(command, _Submit):
                 self._hand_off([(command.handle, Failed(error))])
             elif isinstance(command, _Call):

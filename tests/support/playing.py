@@ -36,7 +36,8 @@ async def running(engine: EngineLoop) -> AsyncIterator[EngineLoop]:
 def greedy(tokens: Sequence[int], **changes: object) -> SequenceRequest:
     """A request whose answer depends on nothing but its tokens. n_probs: all of a byte vocabulary."""
     options: dict[str, object] = {"max_tokens": 8, "n_probs": 1000, **changes}
-    return SequenceRequest(tuple(tokens), Sampling(temperature=0.0, seed=1), **options)  # type: ignore[arg-type]
+    sampling = Sampling(temperature=0.0, seed=1, ignore_eos=bool(options.pop("ignore_eos", False)))
+    return SequenceRequest(tuple(tokens), sampling, **options)  # type: ignore[arg-type]
 
 
 async def play(engine: EngineLoop, request: SequenceRequest) -> Said:

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ferrox_gguf.engine.contract import Sampled, SequenceRequest
 from ferrox_gguf.engine.plan import (
     BatchPlan,
@@ -82,6 +85,17 @@ class ScriptedExecutor:
         if length in (0, len(self.held[slot])):
             return True
         return not self.recurrent and (not self.window or self.first_position(slot) <= max(0, length - self.window))
+
+    def take_state(self, slot: int) -> NDArray[np.uint8]:
+        return np.asarray(self.tokens(slot), np.int32).view(np.uint8)
+
+    def put_state(self, slot: int, state: NDArray[np.uint8]) -> bool:
+        self.held[slot] = [(int(token), self._cell()) for token in state.view(np.int32)]
+        return True
+
+    @property
+    def belongs_to(self) -> str:
+        return "scripted"
 
     def tokens(self, slot: int) -> list[int]:
         return [token for token, _ in self.held[slot]]

@@ -1,0 +1,142 @@
+"""Slots saved, restored and erased, proven by content on a real model of each kind."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.exact import exact
+from support.gguf_vocab import byte_tokens
+from support.playing import greedy, play, running
+from support.small_gguf import write_dense, write_recurrent, write_sliding
+
+from ferrox_gguf.engine.build import build_engine
+from ferrox_gguf.errors import InvalidField
+from ferrox_gguf.llama.loaded import LoadedModel
+from ferrox_gguf.llama.options import CacheType
+
+TEXT = byte_tokens(
+    "A slot that is written to a file and comes back from it must go on as if nothing had happened. " * 2
+)
+MORE = byte_tokens("And so it goes on.")
+WRITERS = {"dense": write_dense, "sliding": write_sliding, "recurrent": write_recurrent}
+
+
+@pytest.fixture(scope="module", params=list(WRITERS))
+def loaded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LoadedModel]:
+    path: Path = WRITERS[request.param](tmp_path_factory.mktemp("files") / f"{request.param}.gguf")
+    model = LoadedModel.load(exact(path, n_parallel=2))
+    yield model
+    model.close()
+
+
+def test_a_slot_goes_on_from_its_file_in_another_slot(loaded: LoadedModel, tmp_path: Path) -> None:
+    async def main() -> None:
+        loaded.context.memory.clear_all()
+        async with running(build_engine(loaded, cache_ram_mib=0)) as engine:
+            first = await play(engine, greedy(TEXT, id_slot=0))
+            going_on = [*TEXT, *first.tokens, *MORE]
+            saved = await engine.save_slot(0, tmp_path / "slot.bin")
+            assert saved.n_tokens == len(TEXT) + len(first.tokens) - 1
+            assert saved.n_bytes == (tmp_path / "slot.bin").stat().st_size
+            wanted = await play(engine, greedy(going_on, id_slot=0))
+            assert await engine.erase_slot(0) > len(TEXT)
+            assert engine.slots()[0].n_tokens == 0
+            restored = await engine.restore_slot(1, tmp_path / "slot.bin")
+            assert restored.n_tokens == saved.n_tokens
+            got = await play(engine, greedy(going_on, id_slot=1))
+            assert got.timings.cache_tokens == saved.n_tokens
+            assert got.tokens == wanted.tokens
+            for one, other in zip(got.logprobs, wanted.logprobs, strict=True):
+                assert max(abs(one[token] - other[token]) for token in one) < 1e-3
+
+    asyncio.run(main())
+
+
+def test_saving_waits_until_the_slot_is_idle(loaded: LoadedModel, tmp_path: Path) -> None:
+    async def main() -> None:
+        loaded.context.memory.clear_all()
+        async with running(build_engine(loaded)) as engine:
+            answer = asyncio.ensure_future(play(engine, greedy(TEXT, id_slot=0, max_tokens=60, ignore_eos=True)))
+            await asyncio.sleep(0)
+            saved = await engine.save_slot(0, tmp_path / "slot.bin")
+            assert (await answer).timings.predicted_tokens == 60
+            assert saved.n_tokens == len(TEXT) + 59
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: b"",
+        lambda data: b"something else",
+        lambda data: data[:-1],
+        lambda data: data + b"x",
+        lambda data: data.replace(b'"n_tokens": ', b'"n_tokens": 9'),
+        lambda data: data.replace(b'"lora": []', b'"lora": 77'),
+    ],
+)
+def test_a_damaged_file_is_refused(loaded: LoadedModel, tmp_path: Path, damage: object) -> None:
+    async def main() -> None:
+        loaded.context.memory.clear_all()
+        async with running(build_engine(loaded)) as engine:
+            await play(engine, greedy(TEXT, id_slot=0))
+            path = tmp_path / "slot.bin"
+            await engine.save_slot(0, path)
+            path.write_bytes(damage(path.read_bytes()))  # type: ignore[operator]
+            with pytest.raises(InvalidField):
+                await engine.restore_slot(1, path)
+            assert (await play(engine, greedy(TEXT, id_slot=1))).timings.cache_tokens == 0
+
+    asyncio.run(main())
+
+
+def test_a_file_with_damaged_state_leaves_an_empty_slot(loaded: LoadedModel, tmp_path: Path) -> None:
+    async def main() -> None:
+        loaded.context.memory.clear_all()
+        async with running(build_engine(loaded)) as engine:
+            await play(engine, greedy(TEXT, id_slot=0))
+            path = tmp_path / "slot.bin"
+            await engine.save_slot(0, path)
+            data = bytearray(path.read_bytes())
+            state = data.index(b"\n", 20) + 1 + 4 * engine.slots()[0].n_tokens
+            data[state : state + 40] = b"\xff" * 40
+            path.write_bytes(bytes(data))
+            with pytest.raises(InvalidField):
+                await engine.restore_slot(1, path)
+            assert (await play(engine, greedy(TEXT, id_slot=1))).timings.cache_tokens == 0
+
+    asyncio.run(main())
+
+
+def test_missing_files_and_slots_are_refused(loaded: LoadedModel, tmp_path: Path) -> None:
+    async def main() -> None:
+        async with running(build_engine(loaded)) as engine:
+            with pytest.raises(InvalidField):
+                await engine.restore_slot(0, tmp_path / "nothing")
+            for slot in (-1, 2):
+                with pytest.raises(InvalidField):
+                    await engine.erase_slot(slot)
+
+    asyncio.run(main())
+
+
+def test_a_file_of_other_cells_is_refused(tmp_path: Path) -> None:
+    path = write_dense(tmp_path / "dense.gguf")
+
+    async def main() -> None:
+        for kind in (CacheType.F32, CacheType.F16):
+            model = LoadedModel.load(exact(path, cache_type_k=kind, cache_type_v=kind))
+            async with running(build_engine(model)) as engine:
+                if kind is CacheType.F32:
+                    await play(engine, greedy(TEXT, id_slot=0))
+                    await engine.save_slot(0, tmp_path / "slot.bin")
+                else:
+                    with pytest.raises(InvalidField, match="another model or context"):
+                        await engine.restore_slot(0, tmp_path / "slot.bin")
+            model.close()
+
+    asyncio.run(main())
