@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from ferrox_gguf.output.pieces import End
 from ferrox_gguf.output.tool_calls.arguments import read_value
-from ferrox_gguf.output.tool_calls.cursor import Cursor, Steps
+from ferrox_gguf.output.tool_calls.cursor import SPACE, Cursor, Steps
 from ferrox_gguf.output.tool_calls.json_payload import HERMES, Fields, read_call, read_keyed
 from ferrox_gguf.output.tool_calls.writer import CallWriter
 
@@ -67,7 +68,10 @@ def read_elements(text: Cursor, calls: CallWriter, elements: Elements) -> Steps[
 
 
 def read_endings(text: Cursor, endings: Sequence[Sequence[str]]) -> Steps[None]:
-    """Consume the closing markup that stands here, as far as there is any. Decides everything up to there."""
+    """Consume the closing markup that stands here, as far as there is any. Decides everything up to there.
+
+    Markup that a limit cut in two is markup, too.
+    """
     behind = text.at
     for closers in endings:
         repeated = closers is endings[-1]
@@ -79,6 +83,9 @@ def read_endings(text: Cursor, endings: Sequence[Sequence[str]]) -> Steps[None]:
             if not repeated:
                 break
         text.at = behind
+    rest = text.rest().lstrip(SPACE) if text.end is End.CUT else ""
+    if rest and any(closer.startswith(rest) for closer in chain.from_iterable(endings)):
+        text.at = len(text.text)
     text.commit()
 
 

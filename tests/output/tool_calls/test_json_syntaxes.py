@@ -131,6 +131,20 @@ def test_a_cut_between_two_calls_keeps_the_first_and_loses_nothing_of_the_second
 
 
 @every_syntax
+def test_output_cut_at_any_place_is_text_or_a_prefix_of_the_whole_call(form):
+    text = WRITERS[form]([("book_table", ROME)])
+    (whole,) = said(form, text).calls
+    for cut in range(1, len(text)):
+        read = fed(splitter(form), text[:cut], CUT)
+        if read.calls:
+            assert read.content == ""
+            assert whole.arguments.startswith(read.calls[0].arguments)
+            assert read.calls[0].whole == (read.calls[0].arguments == whole.arguments)
+        elif text[:cut].rstrip() != "<|message_sep|>":
+            assert read.content == text[:cut]
+
+
+@every_syntax
 def test_what_closes_a_call_may_be_missing(form):
     assert shape(said(form, opened(form) + ROME)) == [("book_table", ROME_COMPACT, True)]
     after = said(form, opened(form) + ROME + "\nDone.")
