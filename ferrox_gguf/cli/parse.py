@@ -59,7 +59,7 @@ def _flags() -> argparse.ArgumentParser:
 
 def _run_one(given: argparse.Namespace, cut: Cut) -> dict[str, Json]:
     tools = parse_tools(_json_file(given.tools)) if given.tools else ()
-    subject = subject_of(given)
+    subject = subject_of(given, required=False)
     posture = subject.posture(tools=bool(tools))
     prompt = read_text(given.prompt) if given.prompt else None
     template = subject.template.serving(tools=bool(tools))

@@ -50,10 +50,10 @@ def add_parser_flags(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--tool-call-parser", metavar="NAME", help="the tool call format, instead of finding it out")
 
 
-def subject_of(given: argparse.Namespace) -> Subject:
-    """Raises StartupError when there is nothing to look at, or when it cannot be read."""
+def subject_of(given: argparse.Namespace, *, required: bool = True) -> Subject:
+    """Raises StartupError when what is given cannot be read, or when something is required and nothing given."""
     template, origin = _template_given(given)
-    if given.model is None and template is None:
+    if required and given.model is None and template is None:
         raise StartupError("give a model file or --chat-template-file")
     facts = read_facts(given.model) if given.model is not None else None
     inputs = inputs_of(facts) if facts else PostureInputs()

@@ -23,9 +23,6 @@ from ferrox_gguf.posture.protocol import protocol_of
 from ferrox_gguf.posture.signatures import SIGNATURES, Signature, match
 from ferrox_gguf.posture.values import CallMarkers, Posture, ReasoningFormat
 
-CUSTOM = "custom"
-"""The tool format whose markers were found by comparing."""
-
 
 def resolve(
     about: Union[FileFacts, PostureInputs],
@@ -90,9 +87,8 @@ class _Inquiry:
 
     def _compile(self) -> None:
         if self.source is None or not ("{%" in self.source or "{{" in self.source):
-            self.evidence.append(
-                "there is no template" if not self.source else f"the template is a name: {self.source}"
-            )
+            shown = (self.source or "").strip()[:60]
+            self.evidence.append(f"the template is a name: {shown}" if shown else "there is no template")
             self.source = None
             return
         try:

@@ -56,6 +56,15 @@ def test_one_output_is_read_as_its_template_says(parsed: Any) -> None:
     assert result["posture"]["reasoning_format"] == "qwen3"
 
 
+def test_an_output_of_a_model_nobody_knows_is_read_for_hermes_calls(parsed: Any) -> None:
+    tools = parsed.folder / "tools.json"
+    tools.write_text(json.dumps([PING]))
+    status, [result], _ = parsed(f"<think>a</think>{CALL}", "--tools", str(tools))
+    assert (status, result["reasoning"], result["content"]) == (0, None, "<think>a</think>")
+    assert [call["name"] for call in result["tool_calls"]] == ["ping"]
+    assert parsed("<think>a</think>b", "--reasoning-parser", "qwen3")[1][0]["reasoning"] == "a"
+
+
 def test_a_case_says_what_it_needs_and_gets_its_posture_told(parsed: Any) -> None:
     result = one_case(
         parsed, template="Qwen3.5-4B.jinja", reasoning_open=True, raw="hm\n</think>\n\nYes.", finish="stop"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from support.templates import templates
 
@@ -281,6 +283,20 @@ def test_a_template_made_up_here_is_read_from_its_renderings() -> None:
 def test_a_template_that_refuses_or_shows_nothing_is_no_error(source: str) -> None:
     posture = resolve(PostureInputs(), source)
     assert (posture.tool_format, posture.call_markers) == (None, None)
+
+
+def test_a_template_that_costs_too_much_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    from ferrox_gguf.posture.differ import probe
+
+    monkeypatch.setattr(probe, "SECONDS", 0.5)
+    slow = compile_template(
+        "{% for a in range(200) %}{% for b in range(200) %}{% set c = a * b %}{% endfor %}{% endfor %}"
+        "{% for m in messages %}{{ m.content }}<think>{{ m.reasoning_content }}</think>{% endfor %}"
+    )
+    began = time.monotonic()
+    compare_reasoning(slow, TOKENS)
+    compare_calls(slow, TOKENS)
+    assert time.monotonic() - began < 15
 
 
 def test_a_difference_never_cuts_a_marker_in_half() -> None:

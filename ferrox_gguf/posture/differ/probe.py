@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -53,10 +54,15 @@ class Call:
     id: str = IDS[0]
 
 
+SECONDS = 5.0
+"""For all renderings of one Probe: a template that needs longer is not asked further."""
+
+
 class Probe:
     """Renders turns. Every method returns None where the template refuses, breaks, or loses the question."""
 
     def __init__(self, template: CompiledTemplate, variables: Mapping[str, Json]) -> None:
+        self._deadline = time.monotonic() + SECONDS
         self._template, self._variables = template, dict(variables)
         self.source = template.source
         self._parts = self._text([self._user(parts=False)]) is None
@@ -134,6 +140,8 @@ class Probe:
     ) -> str | None:
         chosen = SWITCHES[0][0] if switches is None else switches
         for extra in ({**_KEEP_THOUGHTS, **chosen}, chosen):
+            if time.monotonic() > self._deadline:
+                return None
             try:
                 text = self._template.render(messages, tools, generation_prompt, **{**self._variables, **extra})
             except RequestError:
