@@ -11,20 +11,20 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 
-from ferrox_gguf.errors import InvalidField, RequestError, TemplateFailed
+from ferrox_gguf.errors import InvalidField
 from ferrox_gguf.jinja import Clock, CompiledTemplate, compile_template
-from ferrox_gguf.json_types import Json, JsonObject
+from ferrox_gguf.json_types import Json
 from ferrox_gguf.posture.open_block import block_state, opener_at
 from ferrox_gguf.posture.values import BlockState, Posture, ReasoningStyle
 from ferrox_gguf.request import ChatRequest, Message, ToolChoiceMode
 from ferrox_gguf.settings import ChatSettings
 from ferrox_gguf.template.capabilities import Capabilities
 from ferrox_gguf.template.continuation import Continued, resolve, resumed
+from ferrox_gguf.template.conversation import Conversation
 from ferrox_gguf.template.examination import examine
 from ferrox_gguf.template.shapes import Shaper
 from ferrox_gguf.template.text import text_of
 from ferrox_gguf.template.thinking import ThinkingChoice, ThinkingSwitches, decide, no_think
-from ferrox_gguf.template.tool_schemas import all_described, all_plain
 from ferrox_gguf.template.tools_preamble import preamble, taught
 
 
@@ -97,31 +97,50 @@ class Renderer:
         """
         continued = resolve(request, self._posture, prefill=settings.prefill_assistant)
         choice = decide(request, settings)
-        conversation = _Conversation(self, request, settings, choice, without_last=continued is not None)
+        teaches = bool(request.tools) and not self.capabilities.tools
+        history = request.messages[:-1] if continued is not None else request.messages
+        conversation = self._conversation(request, history, choice, settings, teaches=teaches)
+        parallel = self._parallel(request, teaches)
         if continued is None and request.add_generation_prompt is False:
-            history, added = self._bare(conversation.text(generation_prompt=False), "")
-            return RenderedPrompt(history, added, BlockState.UNOPENED, choice.on, taught_tools=conversation.teaches)
+            text, _ = self._bare(conversation.text(generation_prompt=False), "")
+            return RenderedPrompt(text, "", BlockState.UNOPENED, choice.on, None, parallel, teaches)
         full = conversation.text(generation_prompt=True)
         added = conversation.added(full)
-        history, added = self._bare(full[: len(full) - len(added)], added)
+        before, added = self._bare(full[: len(full) - len(added)], added)
         added = self._thinking_closed(added, choice)
         block = block_state(added, self._posture.reasoning)
         if continued is not None:
             added, block = resumed(added, continued, self._posture)
-        return RenderedPrompt(
-            history + added,
-            added,
-            block,
-            choice.on,
-            continued,
-            self._parallel(request, conversation.teaches),
-            conversation.teaches,
-        )
+        return RenderedPrompt(before + added, added, block, choice.on, continued, parallel, teaches)
 
-    def _parallel(self, request: ChatRequest, taught_tools: bool) -> bool:
+    def _conversation(
+        self,
+        request: ChatRequest,
+        turns: Sequence[Message],
+        choice: ThinkingChoice,
+        settings: ChatSettings,
+        *,
+        teaches: bool,
+    ) -> Conversation:
+        if teaches and request.tool_choice.mode is not ToolChoiceMode.NONE:
+            turns = taught(turns, preamble(request.tools, request.tool_choice, self._parallel(request, teaches)))
+        if self.switches.in_words and not choice.on:
+            turns = _with_no_think(turns)
+        variables: dict[str, Json] = {
+            **self._tokens,
+            **_free(settings.template_kwargs),
+            **self.switches.variables(choice),
+            **_free(request.template_kwargs),
+        }
+        if not self.capabilities.enable_thinking:
+            variables.pop("enable_thinking", None)
+        messages = self._shaper.messages(turns, calls_in_text=teaches)
+        return Conversation(self._template, messages, () if teaches else request.tools, variables)
+
+    def _parallel(self, request: ChatRequest, teaches: bool) -> bool:
         if request.parallel_tool_calls is not None:
             return request.parallel_tool_calls
-        return taught_tools or self.capabilities.parallel_calls
+        return teaches or self.capabilities.parallel_calls
 
     def _thinking_closed(self, added: str, choice: ThinkingChoice) -> str:
         """For a template without a switch, an explicit "off" is written into the prompt: an empty block, closed.
@@ -151,91 +170,6 @@ class Renderer:
         return history.removesuffix(self._eos), added
 
 
-class _Conversation:
-    """One request's messages, shaped, with everything that its renderings share."""
-
-    def __init__(
-        self,
-        renderer: Renderer,
-        request: ChatRequest,
-        settings: ChatSettings,
-        choice: ThinkingChoice,
-        *,
-        without_last: bool,
-    ) -> None:
-        self._renderer, self._harmony = renderer, _is_harmony(renderer._posture)
-        takes = renderer.capabilities
-        turns: Sequence[Message] = request.messages[:-1] if without_last else request.messages
-        self.teaches = bool(request.tools) and not takes.tools
-        if self.teaches and request.tool_choice.mode is not ToolChoiceMode.NONE:
-            parallel = request.parallel_tool_calls is not False
-            turns = taught(turns, preamble(request.tools, request.tool_choice, parallel))
-        if renderer.switches.in_words and not choice.on:
-            turns = _with_no_think(turns)
-        self._messages = renderer._shaper.messages(turns, calls_in_text=self.teaches)
-        self._offered = request.tools if takes.tools else ()
-        self._tools = all_described(self._offered)
-        self._variables: dict[str, Json] = {
-            **renderer._tokens,
-            **_free(settings.template_kwargs),
-            **renderer.switches.variables(choice),
-            **_free(request.template_kwargs),
-        }
-        if not takes.enable_thinking:
-            self._variables.pop("enable_thinking", None)
-
-    def text(self, *, generation_prompt: bool, last: str | None = None) -> str:
-        """Rendered. last: put in the place of the last message's text."""
-        messages = self._messages
-        if last is not None and messages:
-            messages = [*messages[:-1], {**messages[-1], "content": last}]
-        text = self._rendered(messages, generation_prompt)
-        if self._harmony and not generation_prompt:
-            # <|return|> is what the model samples; in a history its message ends like every other.
-            head, found, tail = text.rpartition("<|return|>")
-            text = f"{head}<|end|>{tail}" if found else text
-        return text
-
-    def _rendered(self, messages: Sequence[JsonObject], generation_prompt: bool) -> str:
-        render = self._renderer._template.render
-        try:
-            return render(messages, self._tools, generation_prompt, **self._variables)
-        except TemplateFailed as failure:
-            if not self._offered:
-                raise
-            # Perhaps a schema that the template cannot read; the plain form is kept for the other renderings.
-            described, self._tools = self._tools, all_plain(self._offered)
-            try:
-                return render(messages, self._tools, generation_prompt, **self._variables)
-            except RequestError:
-                self._tools = described
-                raise failure from None
-
-    def added(self, full: str) -> str:
-        """The end of the rendering that is there for the coming turn: what a rendering without it lacks.
-
-        Templates that always add it (Command R7B), or add it with a tool's result (DeepSeek V3.2), show no difference:
-        there it is what follows the last message's own text.
-        """
-        try:
-            closed = self.text(generation_prompt=False)
-        except RequestError:
-            closed = full
-        if closed != full:
-            return full[_common(full, closed) :]
-        if self._renderer._posture.reasoning is None:
-            return ""
-        try:
-            marked = self.text(generation_prompt=True, last=_MARK)
-        except RequestError:
-            return ""
-        _, found, tail = marked.rpartition(_MARK)
-        return tail if found and full.endswith(tail) else ""
-
-
-_MARK = "hErE5tandsTheLastMe55age"
-
-
 _OURS = ("messages", "tools", "add_generation_prompt")
 
 
@@ -247,30 +181,8 @@ def _free(kwargs: Mapping[str, Json]) -> Mapping[str, Json]:
     return kwargs
 
 
-def _is_harmony(posture: Posture) -> bool:
-    return posture.reasoning is not None and posture.reasoning.style is ReasoningStyle.HARMONY
-
-
 def _with_no_think(turns: Sequence[Message]) -> list[Message]:
     first = turns[0] if turns else None
     if first is not None and first.role in ("system", "developer"):
         return [replace(first, content=no_think(text_of(first.content))), *turns[1:]]
     return [Message("system", no_think("")), *turns]
-
-
-def _common(one: str, other: str) -> int:
-    """Length of the common beginning, not cutting a marker in two (`<|end|>` and `<|assistant|>` share two letters)."""
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[:middle] == other[:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    if low == len(other):
-        return low
-    for opening, closing in ("<>", "[]"):
-        begun = one.rfind(opening, 0, low)
-        if begun > one.rfind(closing, 0, low):
-            low = begun
-    return low

@@ -89,6 +89,11 @@ class ThinkingSwitches:
         self.in_words = "/no_think" in template.source and "enable_thinking" not in template.reads
         self.has_off = self.in_words or self._changes()
 
+    @property
+    def takes_effort(self) -> bool:
+        """Can the template be told how much to think."""
+        return any(self._read(name) for name in (*_EFFORT_NAMES, "thinking_budget"))
+
     def variables(self, choice: ThinkingChoice) -> dict[str, Json]:
         """What the template has to be told."""
         out: dict[str, Json] = {}
