@@ -79,7 +79,7 @@ class LlamaExecutor:
         self._candidates = Candidates(loaded.vocab.n_tokens)
         self._states = CellStates(loaded.context.memory)
         self._voices: dict[int, Voice] = {}
-        self._lora: tuple[LoraScale, ...] = ()
+        self._lora: tuple[LoraScale, ...] | None = None
 
     def open(self, handle: int, request: SequenceRequest) -> int:
         sampler = Sampler(self._loaded.vocab, request.sampling, n_context=self._context.slot_context)

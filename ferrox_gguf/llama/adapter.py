@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
+from typing import Any
 
 import llama_cpp as ll
 
@@ -20,7 +21,7 @@ from ferrox_gguf.llama.options import LoraFile
 class Adapter:
     """One loaded LoRA. pointer: freed with its model.  scale: as given at start."""
 
-    pointer: int
+    pointer: Any
     path: str
     scale: float
     task_name: str = ""
@@ -35,7 +36,7 @@ def load_adapter(model: Model, file: LoraFile) -> Adapter:
     if not pointer:
         raise GgufError(file.path, library.first_error() or "not a LoRA adapter for this model")
     return Adapter(
-        pointer=int(pointer),
+        pointer=pointer,
         path=file.path,
         scale=file.scale,
         task_name=_meta(pointer, "adapter.lora.task_name"),
@@ -46,13 +47,13 @@ def load_adapter(model: Model, file: LoraFile) -> Adapter:
 def apply_adapters(context: int, adapters: list[tuple[Adapter, float]]) -> None:
     """Make this the context's whole set; a scale of 0 is the same as leaving the adapter out."""
     used = [(adapter.pointer, scale) for adapter, scale in adapters if scale != 0.0]
-    pointers = (ctypes.c_void_p * max(len(used), 1))(*[pointer for pointer, _ in used])
+    pointers = (ll.llama_adapter_lora_p_ctypes * max(len(used), 1))(*[pointer for pointer, _ in used])
     scales = (ctypes.c_float * max(len(used), 1))(*[scale for _, scale in used])
     if ll.llama_set_adapters_lora(context, pointers, len(used), scales) != 0:
         raise StartupError("llama.cpp refused the LoRA adapters")
 
 
-def _meta(pointer: int, key: str) -> str:
+def _meta(pointer: Any, key: str) -> str:
     buffer = ctypes.create_string_buffer(1024)
     size = int(ll.llama_adapter_meta_val_str(pointer, key.encode(), buffer, len(buffer)))
     return buffer.raw[: min(max(size, 0), len(buffer) - 1)].decode("utf-8", errors="replace")
