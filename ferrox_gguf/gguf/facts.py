@@ -13,7 +13,7 @@ from gguf.constants import Keys, LlamaFileType
 
 from ferrox_gguf.errors import GgufError
 from ferrox_gguf.gguf.header import Header, Scalar, read_header
-from ferrox_gguf.gguf.split import split_files
+from ferrox_gguf.gguf.split import parts_of
 from ferrox_gguf.gguf.vocabulary import SpecialToken, read_vocabulary, token_at
 
 
@@ -33,7 +33,7 @@ class FileFacts:
     chat_template: the default template's source; it may be a short name instead of Jinja.
     named_templates: `tokenizer.chat_template.NAME` by NAME, as spelled.
     special_tokens: control and user-defined tokens by text.  vocabulary_size: all tokens.
-    context_length: positions the model was trained for.  parameters: weights in this file (its first part when split).
+    context_length: positions the model was trained for.  parameters: weights in all files.
     quantization: of most tensors, in llama.cpp's words ("Q4_K_M").  metadata: every scalar and string key, as stored.
     """
 
@@ -72,14 +72,14 @@ def read_facts(path: str) -> FileFacts:
     architecture = header.string(Keys.General.ARCHITECTURE)
     if not architecture:
         raise GgufError(path, f"the metadata has no {Keys.General.ARCHITECTURE}")
-    files, size = split_files(header)
+    parts = parts_of(header)
     vocabulary = read_vocabulary(header)
     return FileFacts(
         path=path,
         architecture=architecture,
         version=header.version,
-        files=files,
-        size=size,
+        files=tuple(part.path for part in parts),
+        size=sum(part.size for part in parts),
         name=header.string(Keys.General.NAME),
         basename=header.string(Keys.General.BASENAME),
         finetune=header.string(Keys.General.FINETUNE),
@@ -99,7 +99,7 @@ def read_facts(path: str) -> FileFacts:
         context_length=header.integer(Keys.LLM.CONTEXT_LENGTH.format(arch=architecture)),
         embedding_length=header.integer(Keys.LLM.EMBEDDING_LENGTH.format(arch=architecture)),
         block_count=header.integer(Keys.LLM.BLOCK_COUNT.format(arch=architecture)),
-        parameters=header.tensors.parameters,
+        parameters=sum(part.tensors.parameters for part in parts),
         quantization=_quantization(header),
         metadata=MappingProxyType(dict(header.scalars)),
     )

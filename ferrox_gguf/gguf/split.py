@@ -6,22 +6,22 @@ import os
 import re
 
 from ferrox_gguf.errors import GgufError
-from ferrox_gguf.gguf.header import Header
+from ferrox_gguf.gguf.header import Header, read_header
 
 _NUMBER, _COUNT = "split.no", "split.count"
 _NAME = re.compile(r"(?P<stem>.*)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf", re.DOTALL)
 _MOST = 99999  # five digits in the name
 
 
-def split_files(header: Header) -> tuple[tuple[str, ...], int]:
-    """All files of the model, in order, and their bytes together.
+def parts_of(header: Header) -> tuple[Header, ...]:
+    """The headers of all files of the model, this one first.
 
     Raises GgufError when this is not the first part (only that one has the metadata), when its name does not say how
-    the others are called, or when one of them is missing.
+    the others are called, or when one of them is missing or broken.
     """
     count = header.integer(_COUNT) or 0
     if count <= 1:
-        return (header.path,), header.size
+        return (header,)
     number = header.integer(_NUMBER) or 0
     named = _NAME.fullmatch(header.path)
     if named is None or int(named["count"]) != count or count > _MOST:
@@ -33,4 +33,4 @@ def split_files(header: Header) -> tuple[tuple[str, ...], int]:
     if missing:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         raise GgufError(header.path, f"is split into {count} files, and {missing[0]}{more} is missing")
-    return files, sum(os.path.getsize(name) for name in files)
+    return (header, *(read_header(name) for name in files[1:]))

@@ -153,6 +153,12 @@ def test_a_split_model_is_one_model_of_all_its_files(tmp_path: Path) -> None:
     assert [Path(name).name for name in facts.files] == ["m-00001-of-00002.gguf", "m-00002-of-00002.gguf"]
     assert facts.size == sum((tmp_path / Path(name).name).stat().st_size for name in facts.files)
 
+    second = tmp_path / "m-00002-of-00002.gguf"
+    whole = second.read_bytes()
+    second.write_bytes(whole[:100])
+    with pytest.raises(GgufError, match=r"m-00002-of-00002\.gguf: the file is cut"):
+        read_facts(str(tmp_path / "m-00001-of-00002.gguf"))
+    second.write_bytes(whole)
     with pytest.raises(GgufError, match=r"part 2 of 2; give the first: .*m-00001-of-00002\.gguf"):
         read_facts(str(tmp_path / "m-00002-of-00002.gguf"))
     (tmp_path / "m-00002-of-00002.gguf").unlink()
