@@ -16,7 +16,7 @@ from ferrox_gguf.output.tool_calls.writer import CallWriter
 OPENER, CLOSER = "<|tool_call>", "<tool_call|>"
 QUOTE = '<|"|>'
 
-_STRING = ValueEnd(QUOTE, follow=(",", "}", "]", ":", CLOSER), outer=(f"}}{CLOSER}",), next_call=(OPENER,))
+_STRING = ValueEnd(QUOTE, follow=(",", "}", "]", ":", CLOSER), outer=(f"}}{CLOSER}",))
 
 
 class GemmaNotation:

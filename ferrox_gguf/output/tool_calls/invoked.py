@@ -53,6 +53,7 @@ class Invoked:
             markers.invoke_end,
             outer=closes,
             next_call=(markers.invoke,),
+            goes_on=(f"{markers.invoke} name=",),
             cdata=cdata,
         )
 

@@ -51,9 +51,11 @@ class KimiK3:
         self._form = Form(_head, (ARGUMENT,), ARGUMENT_END, CALL_END, outer=(SECTION_CLOSE,), next_call=(CALL,))
 
     def read(self, text: Cursor, calls: CallWriter) -> Steps[bool]:
+        before = calls.count
         if not (yield from self._enclosure.read(text, calls, self._call)):
             return False
-        yield from read_endings(text, tuple((marker,) for marker in TURN_END))
+        if calls.count > before:
+            yield from read_endings(text, tuple((marker,) for marker in TURN_END))
         return True
 
     def _call(self, text: Cursor, calls: CallWriter) -> Steps[bool]:

@@ -38,6 +38,7 @@ class Qwen3Coder:
             "</function>",
             outer=(closer,),
             next_call=(opener,),
+            goes_on=(f"{opener}{FUNCTION}", f"{opener}\n{FUNCTION}"),
             layout=layout,
         )
 

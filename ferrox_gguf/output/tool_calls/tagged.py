@@ -43,7 +43,8 @@ class Form:
 
     head: reads a parameter's opening; None where none stands whole.  openers: what it begins with.
     close: the end of a value.  end: the call's own end.  outer: what else ends the call (the
-    section's end).  next_call: how another call begins, which ends one as well.
+    section's end).  next_call: how another call begins, which ends one as well.  goes_on: what surely is another call,
+    so that it also ends a value whose own end was forgotten, if the call's end stands before it.
     layout, cdata: one line break on either side of a value, or a CDATA section around it, is markup.
     doubtful: it is not known whether values have that layout; one that begins with no line break has none.
     """
@@ -54,6 +55,7 @@ class Form:
     end: str
     outer: tuple[str, ...] = ()
     next_call: tuple[str, ...] = ()
+    goes_on: tuple[str, ...] = ()
     layout: bool = False
     cdata: bool = False
     doubtful: bool = False
@@ -65,7 +67,7 @@ class Form:
     @cached_property
     def value_end(self) -> ValueEnd:
         outer = tuple(marker for marker in self.ends if marker not in self.next_call)
-        return ValueEnd(self.close, (*self.openers, *self.ends), outer, self.next_call, layout=self.layout)
+        return ValueEnd(self.close, (*self.openers, *self.ends), outer, self.goes_on, layout=self.layout)
 
     @cached_property
     def bare_value_end(self) -> ValueEnd:

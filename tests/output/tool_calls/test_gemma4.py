@@ -72,10 +72,9 @@ def test_the_marker_behind_the_call_may_be_left_out():
     assert said("gemma4", text.removesuffix("}") + "<tool_call|>", tools=TOOLS).calls == (Call("note", '{"body":"x"}'),)
 
 
-def test_a_missing_quote_is_forgiven_where_the_call_ends():
+def test_a_missing_quote_is_forgiven_where_the_output_ends_with_the_call():
     text = '<|tool_call>call:note{body:<|"|>x}<tool_call|>'
     assert said("gemma4", text, tools=TOOLS).calls == (Call("note", '{"body":"x"}'),)
-    assert said("gemma4", text + call("", "ping"), tools=TOOLS).calls == (Call("note", '{"body":"x"}'), Call("ping"))
 
 
 def test_a_call_of_another_form_is_text():

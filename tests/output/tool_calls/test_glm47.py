@@ -28,8 +28,9 @@ def test_a_call_without_arguments_is_a_name():
 
 
 def test_a_value_may_quote_other_markers():
-    text = "<tool_call>note<arg_key>body</arg_key><arg_value></tool_call><arg_key>x</arg_value></tool_call>"
-    assert said("glm47", text, tools=TOOLS) == Said("", (Call("note", '{"body":"</tool_call><arg_key>x"}'),))
+    quoted = "</tool_call><tool_call>ping</tool_call><arg_key>x"
+    text = f"<tool_call>note<arg_key>body</arg_key><arg_value>{quoted}</arg_value></tool_call>"
+    assert said("glm47", text, tools=TOOLS) == Said("", (Call("note", f'{{"body":"{quoted}"}}'),))
 
 
 def test_a_nullable_string_may_be_null():
