@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from ferrox_gguf.events import ContentDelta, OutputEvent, ReasoningDelta
 from ferrox_gguf.output.chain import OutputChain
 from ferrox_gguf.output.detokenizer import PieceTable
 from ferrox_gguf.posture.values import BlockState, Posture
-from ferrox_gguf.request import ChatRequest, Message, ReasoningDisplay, Tool, ToolChoiceMode
+from ferrox_gguf.request import ChatRequest, ReasoningDisplay, Tool, ToolChoiceMode
 from ferrox_gguf.runtime.budget import ThoughtBudget, closing_text
 from ferrox_gguf.runtime.reader import Reader
 from ferrox_gguf.runtime.vocabulary import Vocabulary
@@ -48,6 +49,14 @@ class Conversation:
             special=self.show_special,
         )
         return Reader(table, chain)
+
+    def continued(self) -> tuple[OutputEvent, ...]:
+        """The message that the answers go on with, as if it had just been said; () for a new turn."""
+        before = self.prompt.continued
+        if before is None:
+            return ()
+        thought = (ReasoningDelta(before.thought),) if before.thought else ()
+        return (*thought, ContentDelta(before.text)) if before.text else thought
 
     def budget(self, vocabulary: Vocabulary, table: PieceTable) -> Callable[[], ThoughtBudget] | None:
         """What makes the bound of one answer's thought; None where there is none. table: for the engine's thread."""
@@ -94,9 +103,3 @@ def plain_voice(voice: Voice) -> Voice:
 
 def unread(prompt: RenderedPrompt) -> RenderedPrompt:
     return replace(prompt, block=BlockState.UNOPENED)
-
-
-def echoed(conversation: Conversation) -> Message | None:
-    """The message that the answer continues, when there is one (`echo`)."""
-    continued = conversation.prompt.continued
-    return continued.message if continued else None

@@ -17,9 +17,11 @@ from ferrox_gguf.events import (
     Timings,
     TokenInfo,
     ToolCallEnd,
+    ToolCallStart,
     Usage,
 )
 from ferrox_gguf.output.pieces import End
+from ferrox_gguf.request import Generation
 from ferrox_gguf.runtime.indentation import Indentation
 from ferrox_gguf.runtime.reader import Reader
 from ferrox_gguf.runtime.step_queue import StepQueue
@@ -29,6 +31,7 @@ class Choice:
     """Reads one sequence's tokens and puts its steps into the request's queue; cancels it when the text says stop.
 
     cancel: tells the engine that nothing more is wanted.  piece: a token's bytes, for probabilities.
+    one_call: the answer ends where a second call begins (`parallel_tool_calls: false`).
     """
 
     def __init__(
@@ -37,14 +40,16 @@ class Choice:
         *,
         queue: StepQueue,
         reader: Reader,
-        indentation: Indentation,
+        generation: Generation,
         prompt_tokens: int,
         cancel: Callable[[], None],
         piece: Callable[[int], bytes],
+        one_call: bool = False,
     ) -> None:
         self._index, self._queue, self._reader = index, queue, reader
-        self._indentation = indentation
+        self._indentation = Indentation(generation.n_indent) if generation.n_indent > 0 else None
         self._prompt_tokens, self._cancel, self._piece = prompt_tokens, cancel, piece
+        self._one_call = one_call
         self._taken = 0
         self._called = self._over = False
 
@@ -64,26 +69,40 @@ class Choice:
 
     def _read(self, event: Tokens) -> None:
         events: list[OutputEvent] = []
-        taken, cut = 0, False
+        taken, stop = 0, None
         for sampled in event.sampled:
             taken += 1
             events += self._reader.push(sampled.token)
-            cut = self._reader.stop is not None or self._outdented(events)
-            if cut:
+            stop = self._stop(events)
+            if stop:
                 break
         self._taken += taken
-        sampled_now = event.sampled[:taken]
-        if cut:
-            self._cancel()
-            events += self._reader.flush(End.CUT) if self._reader.stop else ()
-            timings = replace(event.timings, predicted_tokens=self._taken)
-            finish = self._finish(StopType.LIMIT, timings, slot=event.slot, seed=event.seed)
-            self._put(events, sampled_now, timings, finish)
-        else:
-            self._put(events, sampled_now, event.timings)
+        if stop is None:
+            self._put(events, event.sampled, event.timings)
+            return
+        self._cancel()
+        if self._reader.stop:
+            events += self._reader.flush(End.CUT)
+        timings = replace(event.timings, predicted_tokens=self._taken)
+        finish = self._finish(stop, timings, slot=event.slot, seed=event.seed)
+        self._put(events, event.sampled[:taken], timings, finish)
+
+    def _stop(self, events: list[OutputEvent]) -> StopType | None:
+        """Does the answer end here, by its own text? What is behind the end is taken off."""
+        if self._reader.stop is not None:
+            return StopType.WORD
+        if self._indentation and self._outdented(events):
+            return StopType.LIMIT
+        if self._one_call:
+            for at, event in enumerate(events):
+                if isinstance(event, ToolCallStart) and event.index > 0:
+                    del events[at:]
+                    return StopType.EOS
+        return None
 
     def _outdented(self, events: list[OutputEvent]) -> bool:
         """Judge the newest text, and cut it where a line is not indented enough."""
+        assert self._indentation
         if not events or not isinstance(last := events[-1], ContentDelta):
             return False
         end = self._indentation.end(last.text)
@@ -104,22 +123,15 @@ class Choice:
     def _put(
         self, events: Sequence[OutputEvent], sampled: Sequence[Sampled], timings: Timings, finish: Finish | None = None
     ) -> None:
-        if not self._called:
-            self._called = any(isinstance(event, ToolCallEnd) and event.whole for event in events)
+        for event in events:
+            if isinstance(event, ToolCallEnd) and event.whole:
+                self._called = True
         if finish:
             self._over = True
             finish = replace(finish, called=self._called) if self._called else finish
-        self._queue.put(
-            Step(
-                self._index,
-                tuple(events),
-                tuple([one.token for one in sampled]),
-                tuple([self._info(one) for one in sampled if one.chosen]),
-                None,
-                timings,
-                finish,
-            )
-        )
+        infos = tuple([self._info(one) for one in sampled]) if sampled and sampled[0].chosen else ()
+        tokens = tuple([one.token for one in sampled])
+        self._queue.put(Step(self._index, tuple(events), tokens, infos, None, timings, finish))
 
     def _finish(self, stop: StopType, timings: Timings, *, slot: int, seed: int, truncated: bool = False) -> Finish:
         usage = Usage(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 
 class Indentation:
-    """Fed the answer of one choice, piece by piece. minimum: blanks and tabs in front of each line; 0 judges none."""
+    """Fed the answer of one choice, piece by piece. minimum: blanks and tabs in front of each line."""
 
     def __init__(self, minimum: int) -> None:
         self._minimum = minimum
@@ -15,8 +15,6 @@ class Indentation:
 
     def end(self, text: str) -> int | None:
         """How much of this text still belongs to the answer; None when all of it does and generation goes on."""
-        if self._minimum <= 0:
-            return None
         for at, char in enumerate(text):
             if char == "\n":
                 self._margin = 0

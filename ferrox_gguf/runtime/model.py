@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from ferrox_gguf.engine.contract import Engine, Guide, SequenceRequest
+from ferrox_gguf.events import Step
 from ferrox_gguf.output.chain import OutputChain
 from ferrox_gguf.output.detokenizer import PieceTable
 from ferrox_gguf.posture.values import Posture
@@ -23,7 +24,6 @@ from ferrox_gguf.runtime.chat import Conversation, render
 from ferrox_gguf.runtime.choice import Choice
 from ferrox_gguf.runtime.constraints import Constraints
 from ferrox_gguf.runtime.guides import combined
-from ferrox_gguf.runtime.indentation import Indentation
 from ferrox_gguf.runtime.prompt import whole_prompt
 from ferrox_gguf.runtime.reader import Reader
 from ferrox_gguf.runtime.run import Run
@@ -40,7 +40,7 @@ class Job:
     """Sequences to start: every prompt n times.
 
     reader: makes the machine that reads one sequence.  constraint: makes what holds one to a grammar.
-    budget: makes what bounds one's thought.
+    budget: makes what bounds one's thought.  one_call: an answer ends where a second call begins.
     """
 
     prompts: Sequence[tuple[int, ...]]
@@ -48,6 +48,7 @@ class Job:
     reader: Callable[[], Reader]
     constraint: Callable[[], Guide] | None = None
     budget: Callable[[], ThoughtBudget] | None = None
+    one_call: bool = False
 
 
 class ServedModel:
@@ -78,9 +79,13 @@ class ServedModel:
         settings = self._settings
         return await self.aside(lambda: render(request, self.voices, settings.chat, show_special=settings.show_special))
 
-    async def chat(self, conversation: Conversation, *, wants_progress: bool = False) -> Run:
-        """Start the answers to a rendered conversation."""
-        return self._start(await self.aside(lambda: self._chat_job(conversation)), wants_progress)
+    async def chat(self, conversation: Conversation, *, wants_progress: bool = False, echo: bool = False) -> Run:
+        """Start the answers to a rendered conversation. echo: each begins with the message that it continues."""
+        run = self._start(await self.aside(lambda: self._chat_job(conversation)), wants_progress)
+        events = conversation.continued() if echo else ()
+        for choice in range(len(run.prompt_tokens) if events else 0):
+            run.queue.put(Step(choice, events))
+        return run
 
     def tokens(self, conversation: Conversation) -> tuple[int, ...]:
         """The prompt's ids. Blocks in proportion to its length."""
@@ -108,6 +113,7 @@ class ServedModel:
             lambda: conversation.reader(self._pieces),
             self._constraints.of_chat(conversation),
             conversation.budget(self.vocabulary, self._engine_pieces),
+            conversation.request.parallel_tool_calls is False,
         )
 
     async def aside(self, work: Callable[[], Made]) -> Made:
@@ -141,10 +147,11 @@ class ServedModel:
             index,
             queue=run.queue,
             reader=job.reader(),
-            indentation=Indentation(job.generation.n_indent),
+            generation=job.generation,
             prompt_tokens=len(request.tokens),
             cancel=cancel,
             piece=self.vocabulary.piece,
+            one_call=job.one_call,
         )
         handle.append(self.engine.submit(replace(request, guide=combined(budget, constraint)), choice.sink))
         run.cancels.append(cancel)

@@ -11,7 +11,10 @@ from ferrox_gguf.wire.served import Served
 
 @dataclass(frozen=True, slots=True)
 class Presentation:
-    """stream: events as they come, not a body.  response_fields: () for all.  ping: seconds of silence, -1 never."""
+    """stream: events as they come, not a body.  response_fields: () for all.  ping: seconds of silence, -1 never.
+
+    echo: the answer begins with the message that it continues.
+    """
 
     stream: bool = False
     include_usage: bool = False
@@ -21,6 +24,7 @@ class Presentation:
     response_fields: tuple[str, ...] = ()
     verbose: bool = False
     ping: int = 30
+    echo: bool = False
 
 
 def parse_presentation(body: JsonObject, served: Served) -> Presentation:
@@ -34,4 +38,5 @@ def parse_presentation(body: JsonObject, served: Served) -> Presentation:
         response_fields=strings(body, "response_fields") or (),
         verbose=boolean(body, "verbose", served.verbose),
         ping=integer(body, "sse_ping_interval", served.sse_ping_interval, -1),
+        echo=boolean(body, "echo", False),
     )

@@ -303,3 +303,75 @@ def test_a_stream_is_server_sent_events_that_end_with_done():
         assert lines[-1] == "data: [DONE]"
         first = json.loads(lines[0].removeprefix("data: "))
         assert first["choices"][0]["delta"] == {"role": "assistant", "content": None}
+
+
+def test_a_budget_closes_the_thought_with_its_message_and_counts_what_it_forced():
+    with talk("I think and think", "</think>", "So.") as url:
+        body = {"reasoning_budget_tokens": 7, "reasoning_budget_message": " Enough."}
+        answer = Talk(url).agree(extra_body=body)
+        assert reasoning_of(answer) == "I think Enough."
+        # The script goes on as if nothing had happened; what it says is the answer now.
+        assert answer.choices[0].message.content.startswith(" and think")
+        assert answer.usage.completion_tokens_details.reasoning_tokens == len("I think Enough.") + 1
+
+
+def test_the_budget_of_the_flag_holds_unless_the_request_has_its_own():
+    flags = with_chat(reasoning=replace(ReasoningSettings(), budget=0))
+    with talk("hm", "</think>", "So.", settings=flags) as url:
+        assert reasoning_of(Talk(url).whole()) is None
+        assert reasoning_of(Talk(url).whole(extra_body={"thinking_budget_tokens": 100})) == "hm"
+
+
+def test_a_running_thought_can_be_ended_from_outside():
+    def make():
+        ready = scripted_ready(VOCABULARY.ids("hm" * 200), vocabulary=VOCABULARY, template=THINKS)
+        ready.model.engine.pause = 0.02
+        return ready
+
+    with serving(make) as url:
+        stream = Talk(url).client.chat.completions.create(
+            model="m", messages=HI, stream=True, max_tokens=60, extra_body={"reasoning_control": True}
+        )
+        said = {"reasoning": "", "content": ""}
+        for chunk in stream:
+            if not said["reasoning"] and getattr(chunk.choices[0].delta, "reasoning_content", None):
+                order = {"id": chunk.id, "action": "reasoning_end"}
+                assert httpx.post(url + "/v1/chat/completions/control", json=order).json() == {"success": True}
+            said["reasoning"] += getattr(chunk.choices[0].delta, "reasoning_content", None) or ""
+            said["content"] += chunk.choices[0].delta.content or ""
+        assert 0 < len(said["reasoning"]) < 59
+        assert said["content"]
+
+
+@pytest.mark.parametrize(
+    ("order", "status", "said"),
+    [
+        (
+            {"id": "x", "action": "reasoning_end"},
+            200,
+            {"success": False, "message": "no active completion for this id"},
+        ),
+        ({"action": "reasoning_end"}, 400, None),
+        ({"id": "x", "action": "jump"}, 400, None),
+    ],
+)
+def test_an_order_for_nothing_does_nothing(order, status, said):
+    with talk() as url:
+        answer = httpx.post(url + "/v1/chat/completions/control", json=order)
+        assert answer.status_code == status
+        assert said is None or answer.json() == said
+
+
+def test_one_call_only_when_calls_may_not_be_parallel():
+    with talk("</think>", CALL, "\n", CALL) as url:
+        answer = Talk(url).agree(tools=TOOLS, parallel_tool_calls=False)
+        assert len(answer.choices[0].message.tool_calls) == 1
+        assert answer.choices[0].finish_reason == "tool_calls"
+
+
+def test_echo_repeats_the_message_that_is_continued():
+    history = [*HI, {"role": "assistant", "reasoning_content": "thought", "content": "Because"}]
+    with talk(" it is so.") as url:
+        answer = Talk(url).agree(messages=history, extra_body={"echo": True})
+        assert (reasoning_of(answer), answer.choices[0].message.content) == ("thought", "Because it is so.")
+        assert answer.usage.completion_tokens_details.reasoning_tokens == 0

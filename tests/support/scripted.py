@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from ferrox_gguf.engine.contract import Ended, PromptProgress, Sampled, SequenceRequest, Sink, Tokens
+from ferrox_gguf.engine.contract import Ended, Guide, PromptProgress, Sampled, SequenceRequest, Sink, Tokens
 from ferrox_gguf.errors import PromptTooLong
 from ferrox_gguf.events import StopType, Timings
 
@@ -96,7 +96,7 @@ class ScriptedEngine:
             sink(PromptProgress(n_prompt, 0, 0, 0.0))
             sink(PromptProgress(n_prompt, 0, n_prompt, 1.0))
         count, stop = 0, StopType.EOS
-        for token in self.script(request):
+        for token in guided(self.script(request), request.guide):
             if 0 <= request.max_tokens <= count:
                 stop = StopType.LIMIT
                 break
@@ -109,3 +109,16 @@ class ScriptedEngine:
         await asyncio.sleep(0)
         count += stop is StopType.EOS
         sink(Ended(stop, 0, 7, Timings(0, n_prompt, 1.0, count, float(count))))
+
+
+def guided(script: Iterable[int], guide: Guide | None) -> Iterator[int]:
+    """The script as the engine would write it: what the guide forces comes first, then what the model says."""
+    for token in (None, *script) if guide else script:
+        if token is not None:
+            if guide:
+                guide.accept(token)
+            yield token
+        while guide and (forced := tuple(guide.forced())):
+            for one in forced:
+                guide.accept(one)
+                yield one

@@ -25,7 +25,7 @@ async def chat_completions(request: Request) -> Response:
     ready, body = ready_of(request), parse_body(await request.body())
     wanted, presentation = parse_chat(body, ready.served), parse_presentation(body, ready.served)
     conversation = await ready.model.render(wanted)
-    run = await ready.model.chat(conversation, wants_progress=presentation.return_progress)
+    run = await ready.model.chat(conversation, wants_progress=presentation.return_progress, echo=presentation.echo)
     asked = asked_of(ready, conversation, run, presentation, random_id("chatcmpl-"))
     return await respond(request, run, asked, ChatAnswer(asked))
 
