@@ -42,15 +42,6 @@ class Declared:
         """A tool's arguments as a whole."""
         return cls.by(dict(parameters), parameters)
 
-    @property
-    def keys(self) -> frozenset[str]:
-        """Members that are declared by name."""
-        found: set[str] = set()
-        for schema in self._alternatives:
-            if isinstance(properties := schema.get("properties"), dict):
-                found.update(properties)
-        return frozenset(found)
-
     def member(self, key: str) -> Declared:
         return self._any_of([part for schema in self._alternatives if (part := _member(schema, key)) is not None])
 
