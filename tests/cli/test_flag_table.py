@@ -4,9 +4,11 @@ tests/golden/llama_server_flags.json: names, variables and whether a value follo
 llama-server registers at the llama.cpp commit of llama-cpp-python 0.3.36.
 """
 
+import ast
 import json
 from pathlib import Path
 
+import ferrox_gguf
 from ferrox_gguf.cli.flags.flag import Action, Group, State
 from ferrox_gguf.cli.flags.path import get
 from ferrox_gguf.cli.flags.shown import default, groups
@@ -14,6 +16,19 @@ from ferrox_gguf.cli.flags.table import FLAGS, by_spelling
 from ferrox_gguf.settings import Settings
 
 GOLDEN = json.loads((Path(__file__).parent.parent / "golden" / "llama_server_flags.json").read_text())
+
+
+READ_HERE = {"model.source.repository", "model.source.file", "model.source.offline", "context.cpu.cpus"}
+"""Settings that the command line itself acts upon."""
+
+
+def read_below_the_command_line():
+    """Names of all attributes that some room reads, the values of floor 0 aside."""
+    package = Path(ferrox_gguf.__file__).parent
+    above = {"cli", "settings.py", "request.py"}
+    sources = [path for path in package.rglob("*.py") if path.relative_to(package).parts[0] not in above]
+    trees = [ast.parse(path.read_text()) for path in sources]
+    return {node.attr for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
 
 
 def pairs():
@@ -64,9 +79,18 @@ def test_no_spelling_and_no_variable_means_two_things():
     assert len(variables) == len(set(variables))
 
 
-def test_a_flag_that_is_not_done_says_why_and_decides_nothing():
+def test_a_flag_that_is_not_done_says_why():
     absent = [flag for flag in FLAGS if flag.state is not State.DONE]
-    assert [flag.name for flag in absent if not flag.why or flag.sets is not None] == []
+    assert [flag.name for flag in absent if not flag.why] == []
+    assert [flag.name for flag in absent if flag.state is State.REFUSED and flag.sets is not None] == []
+
+
+def test_a_flag_is_done_exactly_when_a_room_below_reads_what_it_decides():
+    read = read_below_the_command_line()
+    for flag in FLAGS:
+        if isinstance(flag.sets, str) and flag.sets not in READ_HERE:
+            wired = flag.sets.rpartition(".")[2] in read
+            assert wired == (flag.state is State.DONE), f"{flag.name} is {flag.state.value}, and read below: {wired}"
 
 
 def test_a_flag_that_is_done_decides_something_that_exists():

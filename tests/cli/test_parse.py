@@ -259,7 +259,17 @@ def test_a_flag_of_an_absent_feature_warns_once_and_changes_nothing():
 
 
 def test_asking_for_what_happens_anyway_says_nothing():
-    arguments = ["--no-mmproj", "--cont-batching", "--no-agent", "--spec-type", "none", "--fit", "off", "--no-perf"]
+    arguments = [
+        "--no-mmproj",
+        "--cont-batching",
+        "--no-agent",
+        "--spec-type",
+        "none",
+        "--fit",
+        "off",
+        "--no-perf",
+        "--jinja",
+    ]
     assert parse(arguments, {}).warnings == ()
     assert parse(["--no-cont-batching"], {}).warnings != ()
 

@@ -52,6 +52,10 @@ class State(Enum):
     REFUSED = "refused"
 
 
+NOT_YET = "not done yet"
+"""Why an accepted flag that has a path does nothing."""
+
+
 class Action(Enum):
     """A flag that prints something and ends the program instead of starting the server."""
 
@@ -90,6 +94,7 @@ class Flag:
     switched_on: what a switch means when given (its off spellings mean the opposite).
     extends: each use adds to a list (the first replaces the default).  truth: how a switch's variables are read.
     why: for a flag that is not done, the reason, and what to do instead.  ours: llama-server has no such flag.
+    An accepted flag may have a path: it is the setting that no room reads yet.
     """
 
     names: tuple[str, ...]

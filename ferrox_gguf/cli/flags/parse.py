@@ -13,6 +13,7 @@ from ferrox_gguf.cli.flags.environment import prediction, unread, variable, vari
 from ferrox_gguf.cli.flags.escapes import unescaped
 from ferrox_gguf.cli.flags.flag import Action, Flag, State
 from ferrox_gguf.cli.flags.path import get, put
+from ferrox_gguf.cli.flags.shown import default
 from ferrox_gguf.cli.flags.table import FLAGS, by_spelling
 from ferrox_gguf.cli.flags.values import truth
 from ferrox_gguf.errors import StartupError
@@ -118,7 +119,7 @@ class _Reading:
         flag, value = use.flag, _value(use)
         if flag.state is not State.DONE:
             self._without(use, value)
-        elif flag.name == "--escape":
+        if flag.name == "--escape":
             self.escape = bool(value)
         elif callable(flag.sets):
             self.settings = flag.sets(self.settings, value)
@@ -137,7 +138,7 @@ class _Reading:
     def _without(self, use: Use, value: object) -> None:
         """A flag of a feature that is not here: nothing to say when it asks for what happens anyway."""
         wanted = value if use.flag.value is None else use.raw not in ASKS_FOR_NOTHING
-        if wanted == (use.flag.default == "on"):
+        if wanted == (default(use.flag) == "on"):
             return
         if use.flag.state is State.REFUSED:
             raise StartupError(f"{use.said}: {use.flag.why}")

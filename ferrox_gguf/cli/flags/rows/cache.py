@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ferrox_gguf.cli.flags.flag import Flag, Group
+from ferrox_gguf.cli.flags.flag import NOT_YET, Flag, Group, State
 from ferrox_gguf.cli.flags.values import folder, integer, number
 
 ROWS = (
@@ -29,6 +29,8 @@ ROWS = (
         value=integer(-1),
         env=("LLAMA_ARG_CACHE_RAM",),
         sets="cache.ram_mib",
+        state=State.ACCEPTED,
+        why=NOT_YET,
         default="8192; -1 no limit, 0 off",
         help="MiB of memory for prompts that no slot holds any more",
     ),
@@ -38,6 +40,8 @@ ROWS = (
         group=Group.CACHE,
         env=("LLAMA_ARG_CACHE_IDLE_SLOTS",),
         sets="cache.save_idle_slots",
+        state=State.ACCEPTED,
+        why=NOT_YET,
         help="move what an idle slot holds there when the slot is needed",
     ),
     Flag(
@@ -54,13 +58,16 @@ ROWS = (
         value=integer(0),
         env=("LLAMA_ARG_CHECKPOINT_MIN_SPACING_NT",),
         sets="cache.checkpoint_min_step",
+        state=State.ACCEPTED,
+        why=NOT_YET,
         help="tokens between two checkpoints, at least",
     ),
     Flag(
         names=("-sps", "--slot-prompt-similarity"),
         group=Group.CACHE,
         value=number(0, 1, hint="SIMILARITY"),
-        sets="cache.slot_prompt_similarity",
+        state=State.ACCEPTED,
+        why="the slot that holds the longest beginning of a prompt is always preferred, and its cells are shared",
         default="0.1; 0 off",
         help="prefer a slot that holds at least this share of the prompt",
     ),
@@ -69,6 +76,8 @@ ROWS = (
         group=Group.CACHE,
         value=folder(),
         sets="cache.slot_save_path",
+        state=State.ACCEPTED,
+        why=NOT_YET,
         default="off",
         help="folder for POST /slots/{id}?action=save and restore",
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ferrox_gguf.cli.flags.flag import Flag, Group, State
+from ferrox_gguf.cli.flags.flag import NOT_YET, Flag, Group, State
 from ferrox_gguf.cli.flags.values import text
 
 ROWS = (
@@ -34,6 +34,8 @@ ROWS = (
         group=Group.ENDPOINT,
         env=("LLAMA_ARG_UI",),
         sets="server.ui",
+        state=State.ACCEPTED,
+        why=NOT_YET,
         help="a page at / to try the model",
     ),
     Flag(
@@ -58,6 +60,8 @@ ROWS = (
         names=("--spm-infill",),
         group=Group.ENDPOINT,
         sets="spm_infill",
+        state=State.ACCEPTED,
+        why=NOT_YET,
         help="/infill: put the text after the gap before the text in front of it",
     ),
 )

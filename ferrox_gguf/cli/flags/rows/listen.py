@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ferrox_gguf.cli.flags.flag import Flag, Group, Value
+from ferrox_gguf.cli.flags.flag import NOT_YET, Flag, Group, State, Value
 from ferrox_gguf.cli.flags.values import comma_list, folder, integer
 
 
@@ -59,6 +59,8 @@ ROWS = (
         value=folder(),
         env=("LLAMA_ARG_STATIC_PATH",),
         sets="server.static_path",
+        state=State.ACCEPTED,
+        why=NOT_YET,
         help="folder of files to serve at /",
     ),
     Flag(
@@ -67,6 +69,8 @@ ROWS = (
         value=integer(1),
         env=("LLAMA_ARG_TIMEOUT",),
         sets="server.timeout",
+        state=State.ACCEPTED,
+        why=NOT_YET,
         help="seconds that a connection may be silent while it is read or written",
     ),
     Flag(
@@ -84,6 +88,8 @@ ROWS = (
         value=integer(),
         env=("LLAMA_ARG_THREADS_HTTP",),
         sets="server.threads",
+        state=State.ACCEPTED,
+        why=NOT_YET,
         default="-1, by the machine",
         help="threads for work beside the event loop (templates, tokenizing, files)",
     ),
@@ -92,6 +98,8 @@ ROWS = (
         group=Group.SERVER,
         value=integer(-1, nonzero=True, hint="SECONDS"),
         sets="server.sleep_idle",
+        state=State.ACCEPTED,
+        why=NOT_YET,
         default="-1, never",
         help="unload the model after this long without a request; the next request loads it again",
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ferrox_gguf.cli.flags.flag import Flag, Group
+from ferrox_gguf.cli.flags.flag import NOT_YET, Flag, Group, State
 from ferrox_gguf.cli.flags.values import integer, on_off_auto, text
 from ferrox_gguf.settings import Settings
 
@@ -85,6 +85,8 @@ ROWS = (
         group=Group.LOG,
         value=text("PATH"),
         sets="log.prompts_path",
+        state=State.ACCEPTED,
+        why=NOT_YET,
         default="off",
         help="write every prompt into this folder, to find out what a client sent",
     ),
