@@ -195,6 +195,7 @@ class CacheSettings:
 
     ram_mib: state kept beyond the slots; -1 unlimited, 0 none.  checkpoints: per slot, for models that cannot trim.
     checkpoint_min_step: tokens between two of them.  slot_save_path: folder for slot files, "" off.
+    slot_prompt_similarity: share of the prompt that a slot must hold to be preferred; 0 off.
     """
 
     ram_mib: int = 8192
@@ -202,6 +203,7 @@ class CacheSettings:
     checkpoint_min_step: int = 8192
     save_idle_slots: bool = True
     slot_save_path: str = ""
+    slot_prompt_similarity: float = 0.1
 
 
 @dataclass(frozen=True, slots=True)

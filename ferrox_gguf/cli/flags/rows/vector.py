@@ -47,6 +47,8 @@ ROWS = (
         group=Group.VECTOR,
         value=integer(-1),
         sets="embedding.normalize",
+        state=State.ACCEPTED,
+        why=NOT_YET,
         default="2, euclidean",
         help="length of the vectors: -1 as they are, 0 largest number 32760, 1 taxicab, 2 euclidean, more: p-norm",
     ),
