@@ -26,7 +26,7 @@ PASSED_WHOLE = "generation.sampling."
 
 
 def reads_below_the_command_line():
-    """(what it is read from, attribute) wherever a room reads one: ("cache", "ram_mib") for `settings.cache.ram_mib`."""
+    """(owner, attribute) wherever a room reads one: ("cache", "ram_mib") for `settings.cache.ram_mib`."""
     package = Path(ferrox_gguf.__file__).parent
     above = {"cli", "settings.py", "request.py"}
     for path in package.rglob("*.py"):

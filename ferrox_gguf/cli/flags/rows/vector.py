@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ferrox_gguf.cli.flags.flag import Flag, Group
+from ferrox_gguf.cli.flags.flag import NOT_YET, Flag, Group, State
 from ferrox_gguf.cli.flags.values import choice, integer
 from ferrox_gguf.settings import Settings
 
