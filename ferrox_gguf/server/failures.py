@@ -1,9 +1,10 @@
-"""Errors on their way out: every one becomes llama-server's JSON object, and a bug leaves its trace in the log."""
+"""Errors on their way out: every one becomes the JSON object of its dialect, and a bug leaves its trace in the log."""
 
 from __future__ import annotations
 
 import logging
 
+import orjson
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -11,27 +12,34 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ferrox_gguf.errors import FerroxError, NotFound
 from ferrox_gguf.server.json_response import JSON_TYPE
+from ferrox_gguf.wire.anthropic import anthropic_error
 from ferrox_gguf.wire.errors import wire_error
 
 logger = logging.getLogger(__name__)
 
 
-def error_response(error: Exception) -> Response:
+MESSAGES = "/v1/messages"
+"""Whoever asks for this, or for anything below it, with whatever prefix, is a client of Anthropic's."""
+
+
+def error_response(error: Exception, path: str) -> Response:
+    """path: what was asked for; it decides whose shape the body has."""
     known = wire_error(error)
-    return Response(known.body(), known.status, media_type=JSON_TYPE)
+    body = orjson.dumps(anthropic_error(known)) if MESSAGES in path else known.body()
+    return Response(body, known.status, media_type=JSON_TYPE)
 
 
 async def ferrox_error(request: Request, error: Exception) -> Response:
     """An error raised on purpose: its own status."""
     assert isinstance(error, FerroxError)
-    return error_response(error)
+    return error_response(error, request.url.path)
 
 
 async def http_error(request: Request, error: Exception) -> Response:
     """The router knows no such path, or not with this method; llama-server tells neither apart."""
     assert isinstance(error, HTTPException)
     if error.status_code in (404, 405):
-        return error_response(NotFound("File Not Found"))
+        return error_response(NotFound("File Not Found"), request.url.path)
     return Response(error.detail, error.status_code, error.headers)
 
 
@@ -54,4 +62,4 @@ class Failures:
         except Exception as error:
             logger.exception("%s %s failed", scope.get("method", ""), scope.get("path", ""))
             if not begun and scope["type"] == "http":
-                await error_response(error)(scope, receive, send)
+                await error_response(error, scope["path"])(scope, receive, send)

@@ -38,7 +38,7 @@ class Gate:
         if scope["method"] == "OPTIONS":
             await preflight(self._cors)(scope, receive, send)
         elif refusal := self._refusal(scope["path"], headers):
-            await error_response(refusal)(scope, receive, send)
+            await error_response(refusal, scope["path"])(scope, receive, send)
         else:
             await self._app(scope, receive, send)
 

@@ -1,4 +1,4 @@
-"""`/tokenize` and `/detokenize`."""
+"""`/tokenize`, `/detokenize`, and how many tokens a conversation has."""
 
 from __future__ import annotations
 
@@ -53,3 +53,8 @@ def parse_detokenise(body: JsonObject) -> tuple[int, ...]:
     if not isinstance(tokens, list) or not all(is_token(token) for token in tokens):
         raise InvalidField("tokens", "must be an array of token ids")
     return tuple(token for token in tokens if isinstance(token, int))
+
+
+def input_tokens_json(count: int) -> dict[str, Json]:
+    """OpenAI's answer to `/input_tokens`."""
+    return {"object": "response.input_tokens", "input_tokens": count}

@@ -2,48 +2,22 @@
 
 from __future__ import annotations
 
-import time
-
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from ferrox_gguf.errors import InvalidField
-from ferrox_gguf.runtime.chat import Conversation
-from ferrox_gguf.runtime.run import Run
-from ferrox_gguf.server.answering import respond
+from ferrox_gguf.server.conversing import converse, count
 from ferrox_gguf.server.json_response import json_value
-from ferrox_gguf.server.state import Ready, ready_of, state_of
-from ferrox_gguf.wire.answer import Asked, random_id
+from ferrox_gguf.server.state import ready_of, state_of
 from ferrox_gguf.wire.chat import ChatAnswer
 from ferrox_gguf.wire.chat_request import parse_chat
 from ferrox_gguf.wire.fields import parse_body, string
-from ferrox_gguf.wire.presentation import Presentation, parse_presentation
+from ferrox_gguf.wire.tokens import input_tokens_json
 
 
 async def chat_completions(request: Request) -> Response:
-    ready, body = ready_of(request), parse_body(await request.body())
-    wanted, presentation = parse_chat(body, ready.served), parse_presentation(body, ready.served)
-    conversation = await ready.model.render(wanted)
-    run = await ready.model.chat(conversation, wants_progress=presentation.return_progress, echo=presentation.echo)
-    asked = asked_of(ready, conversation, run, presentation, random_id("chatcmpl-"))
-    return await respond(request, run, asked, ChatAnswer(asked))
-
-
-def asked_of(ready: Ready, conversation: Conversation, run: Run, presentation: Presentation, name: str) -> Asked:
-    """What any chat dialect's answer repeats of its request."""
-    return Asked(
-        id=name,
-        created=int(time.time()),
-        served=ready.served,
-        generation=conversation.request.generation,
-        presentation=presentation,
-        prompt_tokens=run.prompt_tokens,
-        prompt_text=run.prompt_text,
-        chat_format=conversation.voice.posture.tool_format or "Content-only",
-        reasoning_format=conversation.display.value,
-        generation_prompt=conversation.prompt.added,
-    )
+    return await converse(request, parse_chat, "chatcmpl-", lambda asked, wanted, body: ChatAnswer(asked))
 
 
 async def apply_template(request: Request) -> Response:
@@ -53,10 +27,7 @@ async def apply_template(request: Request) -> Response:
 
 
 async def input_tokens(request: Request) -> Response:
-    ready = ready_of(request)
-    conversation = await ready.model.render(parse_chat(parse_body(await request.body()), ready.served))
-    tokens = await ready.model.aside(lambda: ready.model.tokens(conversation))
-    return json_value({"input_tokens": len(tokens)})
+    return json_value(input_tokens_json(await count(request, parse_chat)))
 
 
 async def control(request: Request) -> Response:
