@@ -14,6 +14,7 @@ def layout_of(
     context_shift: bool = False,
     step_budget_ms: float = 100.0,
     cache_ram_mib: int = 8192,
+    similarity: float = 0.1,
     checkpoints: int = 32,
     checkpoint_step: int = 8192,
 ) -> Layout:
@@ -34,6 +35,7 @@ def layout_of(
         adds_bos=vocab.adds_bos,
         step_budget_ms=step_budget_ms,
         cache_bytes=cache_ram_mib if cache_ram_mib <= 0 else cache_ram_mib << 20,
+        similarity=similarity,
         checkpoints=checkpoints,
         checkpoint_step=checkpoint_step,
     )
@@ -45,6 +47,7 @@ def build_engine(
     context_shift: bool = False,
     step_budget_ms: float = 100.0,
     cache_ram_mib: int = 8192,
+    similarity: float = 0.1,
     checkpoints: int = 32,
     checkpoint_step: int = 8192,
     queue_size: int = QUEUE_SIZE,
@@ -57,6 +60,7 @@ def build_engine(
             context_shift=context_shift,
             step_budget_ms=step_budget_ms,
             cache_ram_mib=cache_ram_mib,
+            similarity=similarity,
             checkpoints=checkpoints,
             checkpoint_step=checkpoint_step,
         ),

@@ -14,8 +14,8 @@ from ferrox_gguf.engine.cells import CellLedger
 from ferrox_gguf.engine.checkpoints import LEAST, usable
 from ferrox_gguf.engine.keeper import Keeper
 from ferrox_gguf.engine.layout import Layout
-from ferrox_gguf.engine.plan import Cut, Operation, Outcome, Restore, Rewind, Share, Shift, Unshare
-from ferrox_gguf.engine.prefix import Placement, Reuse, common_prefix
+from ferrox_gguf.engine.plan import Chunk, Cut, Operation, Outcome, Restore, Rewind, Share, Shift, Splice, Unshare
+from ferrox_gguf.engine.prefix import Placement, Reuse, common_chunks, common_prefix
 from ferrox_gguf.engine.sequence import Sequence
 from ferrox_gguf.engine.slot import Slot
 from ferrox_gguf.engine.stats import Counters
@@ -88,7 +88,7 @@ class Lanes:
 
     # Changing what slots hold
 
-    def begin(self, slot: Slot, placement: Placement) -> None:
+    def begin(self, slot: Slot, placement: Placement, sequence: Sequence) -> None:
         """The slot keeps or takes over the prefix of a placement, and forgets everything else."""
         checkpoint = placement.checkpoint
         if placement.source not in (-1, slot.index):
@@ -96,7 +96,12 @@ class Lanes:
             return
         if slot.held - placement.length >= LEAST:
             self.keeper.keep(slot)
-        if checkpoint is not None:
+        chunks = self._movable(slot, placement.length, sequence)
+        if chunks:
+            splice = Splice(slot.index, placement.length, chunks)
+            self._operations.append(splice)
+            self._shorten(slot, splice.length)
+        elif checkpoint is not None:
             self._operations.append(Rewind(slot.index, checkpoint.key, checkpoint.length))
             self._shorten(slot, checkpoint.length)
         else:
@@ -223,6 +228,15 @@ class Lanes:
         self.keeper.thin(slot, length)
         slot.held = length
         slot.tokens = slot.tokens[:length]
+
+    def _movable(self, slot: Slot, keep: int, sequence: Sequence) -> tuple[Chunk, ...]:
+        """Later parts of what the slot holds that the prompt has too. Shared cells would move for all their owners."""
+        least = sequence.request.n_cache_reuse
+        if least <= 0 or not self.layout.can_shift or slot.lora != sequence.request.lora:
+            return ()
+        if not sequence.request.cache_prompt or not self.cells.is_private(slot.index, keep):
+            return ()
+        return common_chunks(slot.tokens[: slot.held], sequence.tokens, keep, least)
 
     def _can_cut(self, slot: Slot, length: int) -> bool:
         if self.layout.recurrent:

@@ -49,6 +49,29 @@ class Shift:
 
 
 @dataclass(frozen=True, slots=True)
+class Chunk:
+    """Tokens that stand at `old` in what a slot holds and at `new` (not later) in a prompt."""
+
+    old: int
+    new: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Splice:
+    """Slot keeps its first `keep` tokens, then these chunks, moved together; nothing else of it stays."""
+
+    slot: int
+    keep: int
+    chunks: tuple[Chunk, ...]
+
+    @property
+    def length(self) -> int:
+        """What the slot holds afterwards."""
+        return self.keep + sum(chunk.length for chunk in self.chunks)
+
+
+@dataclass(frozen=True, slots=True)
 class Save:
     """Keep a copy of the slot's state under `key`. partial: only what cannot be cut (a checkpoint)."""
 
@@ -97,7 +120,7 @@ class Unshare:
     slot: int
 
 
-Operation: TypeAlias = Union[Cut, Share, Shift, Save, Restore, Rewind, Drop, Unshare]
+Operation: TypeAlias = Union[Cut, Share, Shift, Splice, Save, Restore, Rewind, Drop, Unshare]
 
 
 @dataclass(frozen=True, slots=True)

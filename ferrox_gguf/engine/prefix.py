@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from ferrox_gguf.engine.checkpoints import Checkpoint
+from ferrox_gguf.engine.plan import Chunk
 from ferrox_gguf.engine.slot import Slot
 from ferrox_gguf.request import LoraScale
 
@@ -56,6 +57,23 @@ def common_prefix(left: list[int], right: list[int]) -> int:
     return at
 
 
+def common_chunks(held: list[int], tokens: list[int], start: int, least: int) -> tuple[Chunk, ...]:
+    """Runs of at least `least` tokens that follow a common prefix of `start` tokens in both, in the same order.
+
+    As llama-server's `--cache-reuse` finds them: what the prompt left out is skipped, what it put in ends the search.
+    """
+    chunks: list[Chunk] = []
+    old, new, end = start, start, len(tokens) - 1
+    while old < len(held) and new < end:
+        length = common_prefix(held[old:], tokens[new:end]) if held[old] == tokens[new] else 0
+        if length >= least:
+            chunks.append(Chunk(old, new, length))
+            old, new = old + length, new + length
+        else:
+            old += 1
+    return tuple(chunks)
+
+
 def place(
     tokens: list[int],
     lora: tuple[LoraScale, ...],
@@ -63,11 +81,15 @@ def place(
     *,
     wanted: int,
     reuse: bool,
+    similarity: float = 0.0,
+    chunks: bool = False,
     usable: Callable[[Slot, int], Reuse],
 ) -> Placement | None:
     """Choose a slot for a prompt; None when there is none free.
 
     wanted: the slot that the client named (then only what that one holds is reused), -1 any.
+    similarity: share of the prompt that a slot must hold to be taken over for it.
+    chunks: later parts of an idle slot will be moved into place, so the slot is taken over whatever it loses.
     usable: how much of a common prefix of that length the slot can give (models that cannot be cut give less).
     """
     if wanted >= 0:
@@ -84,7 +106,8 @@ def place(
         return _at(_least_recent(free).index, None)
     source = found.slot
     others = [slot for slot in free if slot is not source]
-    if source.idle and (not others or source.held - found.length <= _LOSABLE * source.held):
+    goes_on = source.held - found.length <= _LOSABLE * source.held and found.length >= similarity * len(tokens)
+    if source.idle and (not others or goes_on or chunks):
         return _at(source.index, found)
     return _at(_least_recent(others).index, found)
 

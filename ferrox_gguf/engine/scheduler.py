@@ -154,6 +154,8 @@ class Scheduler:
                 self.lanes.slots,
                 wanted=request.id_slot,
                 reuse=request.cache_prompt or sequence.decoding,
+                similarity=self.layout.similarity,
+                chunks=request.n_cache_reuse > 0 and self.layout.can_shift,
                 usable=self.lanes.usable,
             )
             if placement is None and request.id_slot >= 0:
@@ -185,7 +187,7 @@ class Scheduler:
             sequence.phase = Phase.AWAITING
             return
         else:
-            self.lanes.begin(slot, placement)
+            self.lanes.begin(slot, placement, sequence)
         self._start(sequence, slot, slot.held)
 
     def _fork(self) -> None:
@@ -266,17 +268,24 @@ class Scheduler:
             answers = [s for s in answers if s is not youngest]
 
     def _add_readers(self, rows: list[PlanRow], readers: list[Sequence], taken: int) -> None:
-        """Give what is left of the step to prompts, the oldest first."""
+        """Give what is left of the step to prompts.
+
+        Half of it is the oldest prompt's, so that it arrives; the rest goes to whoever needs least, so that a short
+        prompt does not wait for a long one.
+        """
         allowance = min(self.pace.allowance(taken), self.layout.n_batch - taken, self._chunk_limit)
-        for reader in readers:
+        reserved = allowance // 2 if len(readers) > 1 else 0
+        for reader in [*sorted(readers[1:], key=self._pending), *readers[:1]]:
+            if reader is readers[0]:
+                reserved = 0
             slot = self.lanes.slots[reader.slot]
             if slot.held in reader.marks:
                 self.lanes.keeper.checkpoint(slot)
-            count = min(self._pending(reader), allowance, self._border(reader, slot.held) - slot.held)
+            count = min(self._pending(reader), allowance - reserved, self._border(reader, slot.held) - slot.held)
             self.lanes.make_room(taken + count)
             count = min(count, self.lanes.cells.free - taken)
             if count <= 0:
-                return
+                continue
             rows.append(self._row(reader, count))
             taken += count
             allowance -= count

@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.stepping import request
 
-from ferrox_gguf.engine.prefix import Placement, Reuse, common_prefix, place
+from ferrox_gguf.engine.plan import Chunk
+from ferrox_gguf.engine.prefix import Placement, Reuse, common_chunks, common_prefix, place
 from ferrox_gguf.engine.sequence import Sequence
 from ferrox_gguf.engine.slot import Slot
 
@@ -15,6 +16,13 @@ def test_the_common_prefix_is_the_longest_run_of_equal_tokens(left: list[int], r
     length = common_prefix(left, right)
     assert left[:length] == right[:length]
     assert length in (len(left), len(right)) or left[length] != right[length]
+
+
+def test_chunks_follow_the_prefix_and_skip_what_the_prompt_left_out() -> None:
+    held = [1, 2, 3, *range(50, 60), 4, 5, *range(70, 90)]
+    assert common_chunks(held, [1, 2, 3, *range(70, 90), 9], 3, least=8) == (Chunk(15, 3, 20),)
+    assert common_chunks(held, [1, 2, 3, *range(50, 60), *range(70, 90), 9], 13, least=8) == (Chunk(15, 13, 20),)
+    assert common_chunks(held, [1, 2, 3, *range(70, 90), 9], 3, least=30) == ()
 
 
 def slots(*held: list[int]) -> list[Slot]:

@@ -171,6 +171,48 @@ def test_a_request_for_a_busy_slot_does_not_hold_up_the_others() -> None:
     assert blocked not in [row.sequence for row in plan.rows]
 
 
+def test_with_cache_reuse_later_parts_are_moved_into_place() -> None:
+    stepper = Stepper(layout())
+    stepper.submit([*range(20), *range(100, 150), *range(200, 260)], max_tokens=1)
+    stepper.run()
+    tokens = [*range(20), *range(200, 260), 7]
+    handle = stepper.submit(tokens, max_tokens=2, n_cache_reuse=32)
+    stepper.run()
+    assert stepper.ended(handle).timings.cache_tokens == 80
+    assert stepper.executor.tokens(stepper.ended(handle).slot)[:81] == tokens
+
+
+def test_cells_that_another_slot_shares_are_never_moved() -> None:
+    stepper = Stepper(layout(n_slots=2))
+    text = [*range(20), *range(100, 150), *range(200, 260)]
+    stepper.submit(text, max_tokens=1)
+    stepper.run()
+    stepper.submit([*text[:60], 7, 7], max_tokens=1)
+    stepper.run()
+    handle = stepper.submit([*range(20), *range(110, 140), 7], max_tokens=1, n_cache_reuse=16, id_slot=0)
+    stepper.run()
+    assert stepper.ended(handle).timings.cache_tokens == 20
+
+
+def test_a_short_prompt_does_not_wait_for_a_long_one() -> None:
+    stepper = Stepper(layout(n_cells=8192, slot_context=8192, n_ubatch=64))
+    long = stepper.submit(range(4000), max_tokens=1)
+    stepper.step()
+    short = stepper.submit(range(5000, 5020), max_tokens=1)
+    stepper.step()
+    assert len(stepper.said(short)) == 1
+    assert stepper.said(long) == []
+
+
+def test_a_long_prompt_arrives_although_short_ones_keep_coming() -> None:
+    stepper = Stepper(layout(n_cells=8192, slot_context=8192, n_ubatch=64))
+    long = stepper.submit(range(1000), max_tokens=1)
+    for at in range(60):
+        stepper.submit(range(5000 + 100 * at, 5060 + 100 * at), max_tokens=1)
+        stepper.step()
+    assert len(stepper.said(long)) == 1
+
+
 def test_the_oldest_unused_cells_are_evicted_first() -> None:
     stepper = Stepper(layout(n_slots=3, n_cells=256))
     for first_token in (1000, 2000):

@@ -23,6 +23,7 @@ from ferrox_gguf.engine.plan import (
     Save,
     Share,
     Shift,
+    Splice,
     Unshare,
     Verdict,
 )
@@ -153,10 +154,17 @@ class ScriptedExecutor:
                     lost.append(operation.target)
             elif isinstance(operation, Shift):
                 del self.held[operation.slot][operation.keep : operation.keep + operation.discard]
+            elif isinstance(operation, Splice):
+                before = self.held[operation.slot]
+                parts = [before[chunk.old : chunk.old + chunk.length] for chunk in operation.chunks]
+                self.held[operation.slot] = before[: operation.keep] + [cell for part in parts for cell in part]
             elif isinstance(operation, Unshare):
                 self.held[operation.slot] = [(token, self._cell()) for token, _ in self.held[operation.slot]]
             elif isinstance(operation, Save):
                 assert operation.key not in self.kept
+                if operation.slot in lost:
+                    saved[operation.key] = 0
+                    continue
                 self.kept[operation.key] = self.tokens(operation.slot)
                 saved[operation.key] = 16 * len(self.held[operation.slot])
             elif isinstance(operation, Restore):

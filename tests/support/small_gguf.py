@@ -16,9 +16,14 @@ WINDOW = 32
 """Sliding window of `write_sliding`, in tokens."""
 
 
-def write_dense(path: Path, *, n_ctx: int = 2048, seed: int = 0, name: str = "small-dense", **tokens: bool) -> Path:
-    """A llama of two layers: every cell is kept and may be cut anywhere."""
-    weights = _Weights(path, "llama", name, n_ctx, seed, **tokens)
+def write_dense(
+    path: Path, *, n_ctx: int = 2048, seed: int = 0, name: str = "small-dense", layers: int = 2, add_bos: bool = False
+) -> Path:
+    """A llama: every cell is kept and may be cut anywhere.
+
+    layers: with one, a cell depends on its own token and position alone, so that moved cells are exact too.
+    """
+    weights = _Weights(path, "llama", name, n_ctx, seed, layers=layers, add_bos=add_bos)
     width, heads = 64, 4
     weights.writer.add_head_count(heads)
     weights.writer.add_head_count_kv(2)
@@ -26,7 +31,7 @@ def write_dense(path: Path, *, n_ctx: int = 2048, seed: int = 0, name: str = "sm
     weights.writer.add_rope_dimension_count(width // heads)
     weights.writer.add_feed_forward_length(96)
     weights.add("output.weight", weights.n_vocab, width, scale=0.5)
-    for layer in range(2):
+    for layer in range(layers):
         weights.attention(f"blk.{layer}.", width, 32)
         weights.feed_forward(f"blk.{layer}.", width, 96)
     return weights.close()
@@ -86,7 +91,15 @@ class _Weights:
     """A GGUF being written, with the parts that every architecture shares."""
 
     def __init__(
-        self, path: Path, architecture: str, name: str, n_ctx: int, seed: int, *, add_bos: bool = False
+        self,
+        path: Path,
+        architecture: str,
+        name: str,
+        n_ctx: int,
+        seed: int,
+        *,
+        layers: int = 2,
+        add_bos: bool = False,
     ) -> None:
         self.path = path
         self.writer = GGUFWriter(str(path), architecture)
@@ -96,7 +109,7 @@ class _Weights:
         self.writer.add_name(name)
         self.writer.add_context_length(n_ctx)
         self.writer.add_embedding_length(64)
-        self.writer.add_block_count(2)
+        self.writer.add_block_count(layers)
         self.writer.add_file_type(0)
         vocab.write(self.writer, add_bos=add_bos)
         self.add("token_embd.weight", self.n_vocab, 64, scale=1.0)
