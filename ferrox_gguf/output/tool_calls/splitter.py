@@ -64,7 +64,13 @@ class ToolCallSplitter:
             if self._untouched:
                 return [ContentDelta(text)] if text else []
             if self._suspect.search(text) is None:
-                if text and not self._space and not self._after_call and self._calls_seen == self._writer.count:
+                if (
+                    text
+                    and text[-1] not in SPACE
+                    and not self._space
+                    and not self._after_call
+                    and self._calls_seen == self._writer.count
+                ):
                     return [ContentDelta(text)]  # nearly every token of an answer
                 self._content(text)
                 return self._take_events()
@@ -91,8 +97,8 @@ class ToolCallSplitter:
         self._longest = max(map(len, triggers), default=0)
         self._trigger = re.compile("|".join(map(re.escape, triggers)) or r"(?!)")
         firsts = "".join(re.escape(char) for char in sorted({trigger[0] for trigger in triggers}))
-        # A chunk with none of these passes without a look at the held state.
-        self._suspect = re.compile(rf"[{firsts}]|\s\Z" if firsts else r"\s\Z")
+        # A chunk with none of these cannot begin a call.
+        self._suspect = re.compile(f"[{firsts}]" if firsts else r"(?!)")
 
     def _run(self) -> None:
         while self._scan() if self._attempt is None else self._resume():
