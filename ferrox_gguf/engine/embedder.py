@@ -1,7 +1,7 @@
 """Embeddings: whole inputs packed into batches, read in one pass each, nothing remembered.
 
-Its own small engine beside the generating one: an embedding context never samples, and an input never spans batches (a
-pooled or non-causal embedding of half an input would be another number). One thread owns the context here too.
+Its own small engine beside the generating one: an embedding context never samples, and inputs are never cut to fill a
+batch (a pooled or non-causal embedding of half an input would be another number). One thread owns the context here too.
 """
 
 from __future__ import annotations
@@ -32,12 +32,15 @@ class EmbeddingContext(Protocol):
     """What the embedder asks of `llama/`: read these inputs together and return their vectors.
 
     n_tokens: tokens of one batch.  n_inputs: inputs of one batch.
+    longest: tokens of one input; an input that is longer than a batch is handed over alone.
     """
 
     @property
     def n_tokens(self) -> int: ...
     @property
     def n_inputs(self) -> int: ...
+    @property
+    def longest(self) -> int: ...
     def embed(self, inputs: Sequence[Sequence[int]]) -> list[Vectors]: ...
 
 
@@ -76,9 +79,9 @@ class Embedder:
         self._thread.join(timeout)
 
     def submit(self, inputs: Sequence[Sequence[int]], done: Done) -> int:
-        """Queue a request of at least one input, each of 1 to n_tokens ids; never blocks. Raises Unavailable."""
+        """Queue a request of at least one input, each of 1 to `longest` ids; never blocks. Raises Unavailable."""
         assert inputs, "an embedding request has at least one input"
-        assert all(0 < len(tokens) <= self._context.n_tokens for tokens in inputs), "an input does not fit a batch"
+        assert all(0 < len(tokens) <= self._context.longest for tokens in inputs), "an input is too long"
         with self._wake:
             if self._stopping or len(self._running) >= self._queue_limit:
                 raise Unavailable("the server is busy: too many embedding requests are waiting")
@@ -116,7 +119,7 @@ class Embedder:
                 self._jobs.popleft()
                 continue
             size = len(job.inputs[job.taken])
-            if tokens + size > self._context.n_tokens:
+            if batch and tokens + size > self._context.n_tokens:
                 break
             batch.append((job, job.taken))
             tokens += size

@@ -35,6 +35,9 @@ def load_adapter(model: Model, file: LoraFile) -> Adapter:
     pointer = ll.llama_adapter_lora_init(model.pointer, file.path.encode())
     if not pointer:
         raise GgufError(file.path, library.first_error() or "not a LoRA adapter for this model")
+    if ll.llama_adapter_get_alora_n_invocation_tokens(pointer):
+        # It counts from a word in the prompt on only; applied to all of it, it would answer wrongly.
+        raise GgufError(file.path, "an activated LoRA (aLoRA) is not supported")
     return Adapter(
         pointer=pointer,
         path=file.path,

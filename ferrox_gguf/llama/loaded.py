@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ferrox_gguf.llama.adapter import Adapter, load_adapter
 from ferrox_gguf.llama.context import Context, DecodeFailed, KVCacheFull
+from ferrox_gguf.llama.control_vector import apply_control_vectors
 from ferrox_gguf.llama.model import Model, Progress
 from ferrox_gguf.llama.options import ModelOptions
 from ferrox_gguf.llama.vocab import Vocab
@@ -28,24 +29,36 @@ class LoadedModel:
         """Blocks until ready. Raises StartupError (GgufError for the file) with one clear line, nothing left behind."""
         began = time.monotonic()
         model = Model.load(options, progress)
-        context: Context | None = None
         try:
             vocab = Vocab(model)
-            context = Context(model, options)
             adapters = tuple(load_adapter(model, file) for file in options.lora)
-            if options.warmup:
-                warm_up(context, vocab)
+            context = open_context(model, vocab, options)
         except BaseException:
-            if context is not None:
-                context.close()
             model.close()
             raise
         return cls(options, model, vocab, context, adapters, 1000.0 * (time.monotonic() - began))
+
+    def beside(self, options: ModelOptions) -> LoadedModel:
+        """Another context over the same weights. Close its context before this model."""
+        return replace(self, options=options, context=open_context(self.model, self.vocab, options))
 
     def close(self) -> None:
         """Free everything. The engine must have stopped."""
         self.context.close()
         self.model.close()
+
+
+def open_context(model: Model, vocab: Vocab, options: ModelOptions) -> Context:
+    """A context with its control vectors, warmed up. Raises StartupError with nothing left behind."""
+    context = Context(model, options)
+    try:
+        apply_control_vectors(context.pointer, model, options.control_vectors, options.control_vector_layers)
+        if options.warmup:
+            warm_up(context, vocab)
+    except BaseException:
+        context.close()
+        raise
+    return context
 
 
 def warm_up(context: Context, vocab: Vocab) -> None:

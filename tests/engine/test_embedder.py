@@ -43,8 +43,8 @@ class Told:
 class Scripted:
     """Reads an input as the sum of its ids; remembers its batches; stumbles over id 666; may be held."""
 
-    def __init__(self, n_tokens: int = 16, n_inputs: int = 4) -> None:
-        self.n_tokens, self.n_inputs = n_tokens, n_inputs
+    def __init__(self, n_tokens: int = 16, n_inputs: int = 4, longest: int = 0) -> None:
+        self.n_tokens, self.n_inputs, self.longest = n_tokens, n_inputs, longest or n_tokens
         self.batches: list[list[tuple[int, ...]]] = []
         self.free = threading.Event()
         self.free.set()
@@ -92,6 +92,16 @@ def test_a_request_of_one_input_does_not_wait_for_one_of_thousands() -> None:
     assert many.vectors() == [1] * 4000
     embedder.stop()
     assert (2,) in context.batches[1]
+
+
+def test_an_input_longer_than_a_batch_is_read_alone() -> None:
+    context = Scripted(n_tokens=4, longest=10)
+    embedder = run(context)
+    told = Told()
+    embedder.submit([[1], [2] * 9, [3], [4]], told)
+    assert told.vectors() == [1, 18, 3, 4]
+    embedder.stop()
+    assert [len(batch) for batch in context.batches if (2,) * 9 in batch] == [1]
 
 
 def test_an_input_that_fails_touches_no_other_request_of_its_batch() -> None:
