@@ -7,6 +7,7 @@ One object for one choice, pure: no clock, no thread, no I/O, so that the engine
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -27,6 +28,9 @@ from ferrox_gguf.request import ReasoningDisplay, Tool
 
 # Read once a token: an Enum's member costs a look-up in its class each time.
 _NORMAL, _THOUGHT = TokenKind.NORMAL, RunKind.THOUGHT
+
+_MARKUP = re.compile(r'think|tool|call|arg|func|invoke|param|action|"', re.IGNORECASE)
+"""What control tokens have in their names that stand in or around calls (`[ARGS]`, `<|tool_sep|>`, Gemma's quote)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,9 @@ class OutputChain:
         self._direct = not self._raw and self._own_stops is None and self._stops is None
         forms = syntaxes(posture)
         self._calls = ToolCallSplitter(forms, tools)
-        self._triggers = tuple(trigger for form in forms for trigger in form.triggers) if tools else ()
+        self._triggers = tuple(trigger for form in forms for trigger in form.triggers)
+        # Raw completions have no posture: there control tokens are hidden, as in llama-server.
+        self._speaks = posture.reasoning is not None or posture.tool_format is not None or bool(tools)
         self._envelope = next((form for form in forms if isinstance(form, Envelope)), None)
         self._splitter = self._split(posture, state, tools, continued=continued, complete=complete)
         self._tokens = ReasoningTokens() if self._splitter is not None else None
@@ -164,7 +170,7 @@ class OutputChain:
         if reasoning.style is ReasoningStyle.ATEM:
             return Atem(self._sort, alphabet, in_header=state is BlockState.OPEN)
         native = native_syntax(posture) if tools and posture.calls_interrupt else None
-        triggers = self._triggers
+        triggers = self._triggers if tools else ()
         if native is not None:
             triggers = tuple(trigger for trigger in native.triggers if trigger not in NEVER_INTERRUPTS)
 
@@ -189,16 +195,19 @@ class OutputChain:
         letter = self._alphabet.letters.get(piece.token)
         if letter is not None:
             return letter, before
-        if piece.kind is TokenKind.CONTROL and not self._special and not self._begins_call(piece.text):
+        if piece.kind is TokenKind.CONTROL and not self._special and not self._is_markup(piece.text):
             # Inside a call a control token may be a part of the syntax; elsewhere nobody wrote it to be read.
             self._feed(before)
             before = ""
-            if not self._calls.busy:
+            if not self._calls.busy and (self._splitter is None or not self._splitter.trying):
                 return "", before
         return without_private(piece.text) if self._private else piece.text, before
 
-    def _begins_call(self, text: str) -> bool:
-        return any(text in trigger or trigger in text for trigger in self._triggers)
+    def _is_markup(self, text: str) -> bool:
+        """Is this control token's text a tool marker? Those are never hidden, from the parsers or where they are text."""
+        return self._speaks and (
+            _MARKUP.search(text) is not None or any(text in trigger or trigger in text for trigger in self._triggers)
+        )
 
     def _feed(self, text: str) -> None:
         if self._own_stops is not None:

@@ -40,6 +40,7 @@ class Splitter(Protocol):
     """What the chain needs of a reasoning split. Every character goes to the sink once, in order, while push() works.
 
     plain: nothing is looked for any more and nothing is held: the rest is answer.
+    trying: inside what may become a call, in an open thought.
     passes: what a chunk is that needs no closer look, None for others. It is read then, and does not go to the sink.
     """
 
@@ -47,6 +48,8 @@ class Splitter(Protocol):
     def phase(self) -> Phase: ...
     @property
     def plain(self) -> bool: ...
+    @property
+    def trying(self) -> bool: ...
     def passes(self, text: str) -> RunKind | None: ...
     def push(self, text: str) -> None: ...
     def flush(self, end: End) -> None: ...
@@ -104,6 +107,10 @@ class ReasoningSplitter:
     @property
     def plain(self) -> bool:
         return self._flow is RunKind.ANSWER and self._suspect is None and self._at == len(self._text)
+
+    @property
+    def trying(self) -> bool:
+        return self._trying is not None
 
     def passes(self, text: str) -> RunKind | None:
         if (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.output import OPEN, WEATHER, family, pieces, read
+from support.output import OPEN, WEATHER, family, feed, joined, pieces, read, tokens
 
 from ferrox_gguf.output.chain import OutputChain
 from ferrox_gguf.output.interrupt import QUOTATION
@@ -99,3 +99,19 @@ def test_a_held_call_is_out_once_it_is_whole_and_cannot_have_been_quoted():
 def test_a_thought_of_nothing_but_markers_takes_no_time_to_speak_of():
     text = "<tool_call><function=get_time>" * 4000
     assert read(QWEN35, text, OPEN, tools=[WEATHER]).reasoning == text
+
+
+def test_control_tokens_of_the_syntax_reach_a_call_on_trial():
+    markers = ["<|tool_call_begin|>", "<|tool_call_argument_begin|>", "<|tool_call_end|>", "<|x|>"]
+    parts = ["a", markers[0], "functions.get_weather:0", markers[1], '{"city": "Ro', markers[3], 'me"}', markers[2]]
+    chain = OutputChain(family("kimi-k2-thinking"), OPEN, tools=[WEATHER])
+    out = joined(feed(chain, tokens(parts, markers)))
+    assert (out.reasoning, [call.arguments for call in out.calls]) == ("a", ['{"city":"Ro<|x|>me"}'])
+
+
+def test_a_quoted_tool_marker_stays_in_the_thought_though_it_is_a_control_token():
+    markers = ["[TOOL_CALLS]", "[ARGS]", "[/THINK]", "<|x|>"]
+    parts = ["maybe ", markers[0], "ping", markers[1], "{}", markers[3], markers[2], "No."]
+    chain = OutputChain(family("magistral"), OPEN, tools=[WEATHER], marker_tokens={"[/THINK]": 2})
+    out = joined(feed(chain, tokens(parts, markers)))
+    assert (out.reasoning, out.content) == ("maybe [TOOL_CALLS]ping[ARGS]{}", "No.")

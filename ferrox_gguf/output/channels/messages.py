@@ -52,7 +52,7 @@ class MessageSplitter(ABC):
     _text, _at: what is not decided yet begins at _at.  _audience: of the message that is read; None in a header.
     """
 
-    plain = False
+    plain = trying = False
 
     def __init__(self, sink: Sink, ends: Sequence[str], boundaries: Sequence[str], *, in_header: bool) -> None:
         self._sink = sink
