@@ -7,7 +7,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parent.parent / "ferrox_gguf"
 
 FLOORS = (
-    {"request", "events", "settings", "errors", "json_types"},
+    {"request", "events", "settings", "errors", "json_types", "declared"},
     {"gguf", "jinja", "llama"},
     {"posture"},
     {"template", "grammar", "output", "engine"},
