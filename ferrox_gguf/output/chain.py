@@ -204,7 +204,7 @@ class OutputChain:
         return without_private(piece.text) if self._private else piece.text, before
 
     def _is_markup(self, text: str) -> bool:
-        """Is this control token's text a tool marker? Those are never hidden, from the parsers or where they are text."""
+        """Is this control token a marker's? Those are never hidden, from the parsers or where they are text."""
         return self._speaks and (
             _MARKUP.search(text) is not None or any(text in trigger or trigger in text for trigger in self._triggers)
         )

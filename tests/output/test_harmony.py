@@ -144,3 +144,9 @@ def test_the_phase_is_that_of_the_message():
         feed_one = chain.push(tokens([text], []))
         assert feed_one is not None
         assert chain.phase is phase, text
+
+
+def test_a_long_body_costs_no_more_than_its_length():
+    body = '{"city": [' + '"x", ' * 100_000 + '"<|call|>"]}'
+    (call,) = read(GPT_OSS, CALL.replace('{"city": "Rome"}', body), tools=(WEATHER,)).calls
+    assert call.arguments == body.replace(" ", "")

@@ -66,6 +66,7 @@ class Harmony(MessageSplitter):
         text, at = self._text, self._at
         if self._json is None and (begin := text[at:].lstrip()):
             self._json = begin.startswith("{")
+        end, marker = -1, ""
         while True:
             if self._in_string:
                 found = _IN_STRING.search(text, at)
@@ -77,7 +78,8 @@ class Harmony(MessageSplitter):
                     at = found.end() + 1
                     continue
                 self._in_string, at = False, found.end()
-            end, marker = self._lookout.find(text, at, ended=ended)
+            if end < at:
+                end, marker = self._lookout.find(text, at, ended=ended)
             quote = text.find('"', at, end) if self._json else -1
             if quote < 0:
                 return end, marker
