@@ -5,7 +5,7 @@ Which bodies are tool bodies is decided by the channel grammar (`output/atem.py`
 
 from __future__ import annotations
 
-from ferrox_gguf.output.tool_calls.declared import STRING
+from ferrox_gguf.declared import STRING
 from ferrox_gguf.output.tool_calls.invoked import Invocation, Invoked
 
 INVOKE = Invocation("<atem:invoke", "</atem:invoke>", "<atem:parameter", "</atem:parameter>")

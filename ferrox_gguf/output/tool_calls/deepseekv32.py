@@ -3,7 +3,7 @@ they are strings."""
 
 from __future__ import annotations
 
-from ferrox_gguf.output.tool_calls.declared import JSON_TEXT, STRING, Declared
+from ferrox_gguf.declared import JSON_TEXT, STRING, Declared
 from ferrox_gguf.output.tool_calls.invoked import Invocation, Invoked
 
 INVOKE = Invocation("<｜DSML｜invoke", "</｜DSML｜invoke>", "<｜DSML｜parameter", "</｜DSML｜parameter>")

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ferrox_gguf.declared import UNDECLARED, Declared
 from ferrox_gguf.output.tool_calls.attributes import read_attributes
 from ferrox_gguf.output.tool_calls.cursor import Cursor, Steps
-from ferrox_gguf.output.tool_calls.declared import UNDECLARED, Declared
 from ferrox_gguf.output.tool_calls.enclosure import Enclosure
 from ferrox_gguf.output.tool_calls.tagged import Form, Head, read_call
 from ferrox_gguf.output.tool_calls.writer import CallWriter

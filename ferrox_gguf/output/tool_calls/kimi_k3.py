@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ferrox_gguf.declared import STRING, UNDECLARED, Declared
 from ferrox_gguf.output.tool_calls.arguments import read_value, stream_arguments
 from ferrox_gguf.output.tool_calls.attributes import read_attributes
 from ferrox_gguf.output.tool_calls.cursor import Cursor, Steps
-from ferrox_gguf.output.tool_calls.declared import STRING, UNDECLARED, Declared
 from ferrox_gguf.output.tool_calls.enclosure import Enclosure
 from ferrox_gguf.output.tool_calls.section import read_endings
 from ferrox_gguf.output.tool_calls.tagged import Form, Head, read_call

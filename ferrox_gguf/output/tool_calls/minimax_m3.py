@@ -11,11 +11,11 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from ferrox_gguf.declared import Declared
 from ferrox_gguf.output.pieces import End
 from ferrox_gguf.output.tool_calls.attributes import read_attributes, read_label
 from ferrox_gguf.output.tool_calls.compact import MAX_DEPTH
 from ferrox_gguf.output.tool_calls.cursor import Cursor, Steps
-from ferrox_gguf.output.tool_calls.declared import Declared
 from ferrox_gguf.output.tool_calls.enclosure import Enclosure
 from ferrox_gguf.output.tool_calls.reading import Container, Out, Reading
 from ferrox_gguf.output.tool_calls.tagged import finish_call

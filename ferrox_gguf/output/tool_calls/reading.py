@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+from ferrox_gguf.declared import UNDECLARED, Declared
 from ferrox_gguf.output.tool_calls.cursor import Cursor
-from ferrox_gguf.output.tool_calls.declared import UNDECLARED, Declared
 from ferrox_gguf.output.tool_calls.typed import quoted
 from ferrox_gguf.output.tool_calls.writer import CallWriter
 

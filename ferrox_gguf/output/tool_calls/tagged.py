@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from ferrox_gguf.declared import UNDECLARED, Declared
 from ferrox_gguf.output.pieces import End
 from ferrox_gguf.output.tool_calls.arguments import verbatim
 from ferrox_gguf.output.tool_calls.cursor import Cursor, Steps
-from ferrox_gguf.output.tool_calls.declared import UNDECLARED, Declared
 from ferrox_gguf.output.tool_calls.reading import Reading
 from ferrox_gguf.output.tool_calls.typed import TypedValue
 from ferrox_gguf.output.tool_calls.value_text import ValueEnd, stream_text

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import re
 
+from ferrox_gguf.declared import Declared
 from ferrox_gguf.output.tool_calls.compact import CompactJson
 from ferrox_gguf.output.tool_calls.cursor import SPACE
-from ferrox_gguf.output.tool_calls.declared import Declared
 
 # JSON Schema counts 5.0 as an integer.
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.0+)?")

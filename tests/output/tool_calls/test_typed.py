@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferrox_gguf.output.tool_calls.declared import Declared
+from ferrox_gguf.declared import Declared
 from ferrox_gguf.output.tool_calls.typed import TypedValue
 
 TYPES = ["string", "integer", "number", "boolean", "object", "array", "null"]

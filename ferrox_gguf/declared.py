@@ -1,7 +1,8 @@
 """What a tool's JSON Schema declares a value to be, at any depth.
 
 Local `$ref`, `allOf` of one, `const` and `enum` are resolved; anything else that names no type declares nothing.
-`typed.py` reads a value's text in the light of it.
+`output/tool_calls/` reads a value's text in the light of it, and `grammar/tools/` lets only such text be written as will
+be read as meant: the two must agree, so they share this.
 """
 
 from __future__ import annotations
@@ -97,10 +98,11 @@ def _follow(reference: str, root: JsonObject) -> Json:
 
 def _types(schema: JsonObject) -> frozenset[str]:
     declared = schema.get("type")
+    nullable = frozenset({"null"} if schema.get("nullable") is True else ())
     if isinstance(declared, str):
-        return _NAMES & {declared}
+        return _NAMES & {declared} | nullable
     if isinstance(declared, list):
-        return _NAMES & {name for name in declared if isinstance(name, str)}
+        return _NAMES & {name for name in declared if isinstance(name, str)} | nullable
     if "const" in schema:
         return frozenset({_type_of(schema["const"])})
     if isinstance(values := schema.get("enum"), list):

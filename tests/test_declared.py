@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ferrox_gguf.output.tool_calls.declared import Declared
+from ferrox_gguf.declared import Declared
 
 ROOT = {
     "type": "object",
@@ -91,3 +91,8 @@ def test_alternatives_of_alternatives_do_not_multiply():
 def test_a_schema_that_is_none_declares_nothing():
     for schema in ({}, {"properties": []}, {"properties": {"a": 3}}, {"type": 5}, {"anyOf": 3}, {"allOf": []}):
         assert Declared.arguments(schema).member("a").types == set()
+
+
+def test_openapis_nullable_is_a_type_of_its_own():
+    assert Declared.by({"type": "string", "nullable": True}, {}).types == {"string", "null"}
+    assert Declared.by({"type": "string", "nullable": False}, {}).types == {"string"}
