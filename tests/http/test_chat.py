@@ -4,16 +4,15 @@ import json
 from dataclasses import replace
 
 import httpx
-import openai
 import pytest
 from support.models import PLAIN, THINKS, scripted_ready
 from support.scripted import ByteVocabulary
 from support.serving import serving
+from support.talk import HI, Talk
 
 from ferrox_gguf.settings import ChatSettings, ReasoningSettings, Settings
 
 VOCABULARY = ByteVocabulary(control=["<|im_start|>", "<|im_end|>", "<think>", "</think>"], pieces=["<tool_call>"])
-HI = [{"role": "user", "content": "hi"}]
 TOOLS = [
     {
         "type": "function",
@@ -25,50 +24,6 @@ TOOLS = [
 ]
 CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Rome"}}\n</tool_call>'
 THOUGHT = ("I think", "</think>", "\n\n", "So.")
-
-
-class Talk:
-    """One model, and what an OpenAI client hears of it."""
-
-    def __init__(self, url):
-        self.url = url
-        self.client = openai.OpenAI(base_url=url + "/v1", api_key="none", max_retries=0)
-
-    def whole(self, messages=HI, **fields):
-        return self.client.chat.completions.create(model="m", messages=messages, **fields)
-
-    def streamed(self, messages=HI, **fields):
-        """The chunks, joined as clients join them."""
-        options = {"include_usage": True}
-        chunks = list(
-            self.client.chat.completions.create(
-                model="m", messages=messages, stream=True, stream_options=options, **fields
-            )
-        )
-        joined = {"content": "", "reasoning": "", "calls": {}, "reason": None, "usage": chunks[-1].usage}
-        for chunk in chunks:
-            for choice in chunk.choices:
-                delta = choice.delta
-                joined["content"] += delta.content or ""
-                joined["reasoning"] += getattr(delta, "reasoning_content", None) or ""
-                joined["reason"] = choice.finish_reason or joined["reason"]
-                for call in delta.tool_calls or ():
-                    kept = joined["calls"].setdefault(call.index, {"id": call.id, "name": "", "arguments": ""})
-                    kept["name"] += call.function.name or ""
-                    kept["arguments"] += call.function.arguments or ""
-        return joined
-
-    def agree(self, **fields):
-        """Ask both ways, see that they agree in everything, and return the whole answer."""
-        whole, streamed = self.whole(**fields), self.streamed(**fields)
-        message = whole.choices[0].message
-        assert (message.content or "") == streamed["content"]
-        assert (getattr(message, "reasoning_content", None) or "") == streamed["reasoning"]
-        assert whole.choices[0].finish_reason == streamed["reason"]
-        assert whole.usage == streamed["usage"]
-        calls = [(call.function.name, call.function.arguments) for call in message.tool_calls or ()]
-        assert calls == [(call["name"], call["arguments"]) for call in streamed["calls"].values()]
-        return whole
 
 
 def talk(*script, template=THINKS, settings=None, vocabulary=VOCABULARY):
@@ -215,7 +170,7 @@ def test_the_prompt_can_be_seen_and_counted_without_running_it():
         prompt = prompt_of(url)["prompt"]
         assert prompt == "<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\n<think>\n"
         counted = httpx.post(url + "/v1/chat/completions/input_tokens", json={"messages": HI}).json()
-        assert counted == {"input_tokens": Talk(url).whole().usage.prompt_tokens}
+        assert counted["input_tokens"] == Talk(url).whole().usage.prompt_tokens
 
 
 @pytest.mark.behaviour("K2")

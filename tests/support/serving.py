@@ -27,7 +27,10 @@ def serving(make_ready: Callable[[], Ready], settings: Settings | None = None) -
 
     async def serve() -> None:
         state.ready = make_ready()
-        await server.serve(sockets=[bound])
+        try:
+            await server.serve(sockets=[bound])
+        finally:
+            await state.ready.close()
 
     def main() -> None:
         loop = new_event_loop()
