@@ -24,16 +24,24 @@ def tool_choice_source(
     *,
     parallel: bool,
     special: Callable[[str], int | None],
+    end_tokens: frozenset[int] = frozenset(),
 ) -> Source:
     """The constraint of `required` or a named function.
 
-    special: the id of a marker that is one special token, else None.
+    special: the id of a marker that is one special token, else None.  end_tokens: ids that end generation.
     Raises NotSupported when the model's form has no constraint, InvalidField with the path of what a schema cannot say.
     """
     assert choice.mode in (ToolChoiceMode.REQUIRED, ToolChoiceMode.NAMED)
     named = choice.mode is ToolChoiceMode.NAMED
     indices = [i for i, tool in enumerate(tools) if not named or tool.name == choice.name]
-    rules = CallRules(tools, tuple(indices), parallel=parallel and not named, special=special, markers=markers)
+    rules = CallRules(
+        tools,
+        tuple(indices),
+        parallel=parallel and not named,
+        special=special,
+        markers=markers,
+        end_tokens=end_tokens,
+    )
     make = GRAMMARS.get(tool_format or FALLBACK)
     if make is None:
         raise NotSupported(f"tool_choice cannot be enforced for this model's tool-call format ({tool_format})")

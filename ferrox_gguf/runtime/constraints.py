@@ -65,6 +65,7 @@ class Constraints:
             request.tool_choice,
             parallel=conversation.prompt.parallel_calls,
             special=self.vocabulary.token_of,
+            end_tokens=self.vocabulary.end_tokens,
         )
 
     def _trigger_gate(self, spec: GrammarSpec) -> Callable[[], Gate] | None:

@@ -1,26 +1,12 @@
-"""The constraint of `<tool_call>{"name": …, "arguments": {…}}</tool_call>`."""
+"""The constraint of `<tool_call>{"name": NAME, "arguments": {…}}</tool_call>`."""
 
 from __future__ import annotations
 
-import json
-
-from ferrox_gguf.grammar.tools.rules import LAYOUT, CallRules, alternatives, literal, repeated
+from ferrox_gguf.grammar.tools.json_form import JsonForm
 
 
-def payload_head(name: str) -> str:
-    """The object up to its arguments, spaced as the template writes it: the spelling the model knows."""
-    return f'{{"name": {json.dumps(name)}, "arguments": '
+class Hermes(JsonForm):
+    """One object a block, spaced as the templates write it; the line breaks around it are often left out."""
 
-
-class Hermes:
-    def lark(self, rules: CallRules) -> str:
-        opener, closer = rules.marker("<tool_call>"), rules.marker("</tool_call>")
-        payloads = [f'{literal(payload_head(rules.tools[i].name))} arguments_{i} "}}"' for i in rules.allowed]
-        return "\n".join(
-            [
-                f"start: {LAYOUT} {repeated('call', rules)}",
-                f"call: {opener} {LAYOUT} payload {LAYOUT} {closer}",
-                alternatives("payload", payloads),
-                *(f"arguments_{i}: {rules.arguments(i)}" for i in rules.allowed),
-            ]
-        )
+    call = '<tool_call>$layout{"name": $quoted, "arguments": $arguments}$layout</tool_call>'
+    separator = "$layout"

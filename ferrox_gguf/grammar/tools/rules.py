@@ -6,7 +6,8 @@ A tool-call constraint is one Lark grammar: the family's own wire form, with eac
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -18,6 +19,9 @@ from ferrox_gguf.request import Tool
 LAYOUT = r"/[ \t\r\n]{0,4}/"
 """Optional white space between the parts of a call, bounded."""
 
+_MARKER = re.compile(r"(<[^<>\s]{1,80}>|\[[A-Z_/]{1,40}\])")
+"""What looks like a special token inside of text: angle brackets, or Mistral's square ones."""
+
 
 @dataclass(frozen=True, slots=True)
 class CallRules:
@@ -27,6 +31,7 @@ class CallRules:
     markers: the form found by comparing renderings, for the "custom" syntax only.
     special: the id of a text that the vocabulary holds as one special token, else None. llguidance never matches a
     special token by its text, so a marker is written by id exactly when the vocabulary has it.
+    end_tokens: ids that end generation: whatever such a marker would open is never written.
     """
 
     tools: Sequence[Tool]
@@ -34,11 +39,23 @@ class CallRules:
     parallel: bool
     special: Callable[[str], int | None]
     markers: CallMarkers | None = None
+    end_tokens: frozenset[int] = frozenset()
 
     def marker(self, text: str) -> str:
         """A marker as Lark: by id where the vocabulary has one token for it, else as text."""
         token = self.special(text)
         return literal(text) if token is None else f"<[{token}]>"
+
+    def pieces(self, text: str) -> Iterator[str | int]:
+        """Text with markers in it: its plain stretches, and the ids of those markers that are special tokens."""
+        for part in filter(None, _MARKER.split(text)):
+            token = self.special(part) if _MARKER.fullmatch(part) else None
+            yield part if token is None else token
+
+    def ends(self, marker: str) -> bool:
+        """Is this marker a token that ends generation?"""
+        token = self.special(marker) if marker else None
+        return token is not None and token in self.end_tokens
 
     def field(self, index: int) -> str:
         """How an error names a tool's schema."""
