@@ -8,6 +8,7 @@ FerroxError
 │   └── TemplateFailed      the chat template broke on this conversation
 ├── NotSupported            a correct request for something this model or server cannot do (501)
 ├── MediaNotSupported       an image, sound or file for a model that reads text
+├── InputTooLarge           an input to embed that does not fit one micro-batch
 ├── NotFound                no such route, model, slot or file
 ├── Unauthorised            a missing or wrong API key
 ├── Unavailable             loading, asleep, or the queue is full (503)
@@ -68,6 +69,17 @@ class MediaNotSupported(FerroxError):
     def __init__(self, medium: str) -> None:
         super().__init__(f"{medium} input is not supported: this model reads text only")
         self.medium = medium
+
+
+class InputTooLarge(FerroxError):
+    """An input that must be read at once is longer than a micro-batch. llama-server answers 500, in these words."""
+
+    def __init__(self, *, tokens: int, batch_tokens: int) -> None:
+        super().__init__(
+            f"input ({tokens} tokens) is too large to process. increase the physical batch size "
+            f"(current batch size: {batch_tokens})"
+        )
+        self.tokens, self.batch_tokens = tokens, batch_tokens
 
 
 class NotFound(FerroxError):

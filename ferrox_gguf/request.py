@@ -96,6 +96,16 @@ class LoraScale:
 
 
 @dataclass(frozen=True, slots=True)
+class AdapterState:
+    """One loaded adapter as clients see it. scale: how strongly a request without a choice of its own gets it."""
+
+    path: str
+    scale: float
+    task_name: str = ""
+    prompt_prefix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Generation:
     """How much to generate, when to stop, and what to report about it.
 

@@ -67,4 +67,5 @@ def build_engine(
         n_vocab=loaded.vocab.n_tokens,
         n_adapters=len(loaded.adapters),
         queue_size=queue_size,
+        generates=loaded.context.memory.exists,
     )

@@ -71,12 +71,13 @@ class Embedder:
     def start(self) -> None:
         self._thread.start()
 
-    def stop(self, timeout: float | None = None) -> None:
-        """Let the batch that runs end, drop the rest."""
+    def stop(self, timeout: float | None = None) -> bool:
+        """Let the batch that runs end, drop the rest. False when it had not ended in time."""
         with self._wake:
             self._stopping = True
             self._wake.notify()
         self._thread.join(timeout)
+        return not self._thread.is_alive()
 
     def submit(self, inputs: Sequence[Sequence[int]], done: Done) -> int:
         """Queue a request of at least one input, each of 1 to `longest` ids; never blocks. Raises Unavailable."""

@@ -32,6 +32,8 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
+_NOTHING_TO_DO_S = 0.001
+"""Pause after an empty plan. A plan is empty only when its sequences ended while it was made."""
 QUEUE_SIZE = 1024
 """Sequences beyond the slots that may wait."""
 
@@ -65,6 +67,7 @@ class EngineLoop:
     """The engine. Create and start() it inside a running event loop; every other method on that loop's thread.
 
     n_vocab: token ids of requests must be below it.  n_adapters: LoRA indices must be below it.
+    generates: False for a model without a memory (an encoder); every request is then told so.
     """
 
     def __init__(
@@ -75,8 +78,10 @@ class EngineLoop:
         n_vocab: int,
         n_adapters: int = 0,
         queue_size: int = QUEUE_SIZE,
+        generates: bool = True,
     ) -> None:
         self.layout = layout
+        self._generates = generates
         self._n_vocab = n_vocab
         self._n_adapters = n_adapters
         self._capacity = layout.n_slots + queue_size
@@ -209,11 +214,18 @@ class EngineLoop:
                 raise Unavailable("the engine is not running")
             self._commands.put(command)
 
+    def _check_memory(self) -> None:
+        if not self._generates:
+            # llama-server's words: scripts match on them.
+            raise GenerationFailed("the current context does not support logits computation. skipping")
+
     def _check_slot(self, slot: int) -> None:
+        self._check_memory()
         if not 0 <= slot < self.layout.n_slots:
             raise InvalidField("id_slot", f"must be between 0 and {self.layout.n_slots - 1}")
 
     def _check(self, request: SequenceRequest) -> None:
+        self._check_memory()
         count = len(request.tokens)
         if count == 0:
             raise InvalidField("prompt", "must have at least one token")
@@ -261,6 +273,7 @@ class EngineLoop:
     def _step(self, plan: BatchPlan) -> list[Event]:
         """Execute and commit; close what ended."""
         if not plan.rows and not plan.operations:
+            time.sleep(_NOTHING_TO_DO_S)
             return self._scheduler.take_events()
         outcome = self._executor.execute(plan)
         return self._scheduler.commit(plan, outcome, _now_ms())

@@ -51,7 +51,7 @@ class FillLimits:
 
 def fill_prompt(request: InfillRequest, vocabulary: FillVocabulary, limits: FillLimits) -> tuple[int, ...]:
     """The prompt's ids. Raises NotSupported naming the tokens that this model has not got."""
-    before_token, after_token, middle_token = _markers(vocabulary)
+    before_token, after_token, middle_token = fill_tokens(vocabulary)
     typed = _ids(vocabulary, request.prompt, parse_special=True)
     quarter = limits.n_batch // 4
     before = _last(_ids(vocabulary, request.prefix), 3 * quarter)
@@ -64,7 +64,8 @@ def fill_prompt(request: InfillRequest, vocabulary: FillVocabulary, limits: Fill
     return (*extra, *bos, *first, *second, middle_token)
 
 
-def _markers(vocabulary: FillVocabulary) -> tuple[int, int, int]:
+def fill_tokens(vocabulary: FillVocabulary) -> tuple[int, int, int]:
+    """Prefix, suffix and middle. Raises NotSupported naming those that this model has not got."""
     before, after, middle = vocabulary.fim_prefix, vocabulary.fim_suffix, vocabulary.fim_middle
     if before is None or after is None or middle is None:
         names = (("prefix", before), ("suffix", after), ("middle", middle))

@@ -8,14 +8,21 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from ferrox_gguf.engine.build import build_engine
+from ferrox_gguf.engine.embedder import Embedder
 from ferrox_gguf.engine.loop import EngineLoop
 from ferrox_gguf.gguf import FileFacts, read_facts
 from ferrox_gguf.grammar.compiler import GrammarCompiler
+from ferrox_gguf.llama.embedding import EmbeddingBatches, reads_in_pieces
 from ferrox_gguf.llama.guidance import build_tokenizer
 from ferrox_gguf.llama.loaded import LoadedModel
+from ferrox_gguf.llama.options import Pooling
+from ferrox_gguf.request import AdapterState, LoraScale
+from ferrox_gguf.runtime.adapters import Adapters
 from ferrox_gguf.runtime.constraints import Constraints
+from ferrox_gguf.runtime.embedding import Embeddings, InputLimits
+from ferrox_gguf.runtime.infill import FillLimits
 from ferrox_gguf.runtime.model import ServedModel
-from ferrox_gguf.runtime.options import model_options
+from ferrox_gguf.runtime.options import model_options, reading_options
 from ferrox_gguf.runtime.voice import make_voices
 from ferrox_gguf.settings import Settings
 
@@ -30,18 +37,38 @@ STOP_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Assembled:
-    """One model, ready, and what it was assembled from."""
+    """One model, ready, and what it was assembled from. reader: None unless it was started for embeddings."""
 
     model: ServedModel
     engine: EngineLoop
     loaded: LoadedModel
     facts: FileFacts
+    reader: Reader | None = None
 
     async def close(self) -> None:
         """Stop the engine and free the weights; they stay where they are if a decode does not end in time."""
         self.engine.stop()
-        if await self.engine.wait_stopped(STOP_SECONDS):
+        stopped = await self.engine.wait_stopped(STOP_SECONDS)
+        if self.reader:
+            stopped &= await asyncio.to_thread(self.reader.close, STOP_SECONDS)
+        if stopped:
             self.loaded.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """What reads for embeddings: a context of its own over the same weights, its thread, and its face."""
+
+    loaded: LoadedModel
+    embedder: Embedder
+    embeddings: Embeddings
+
+    def close(self, timeout: float) -> bool:
+        """False when a batch still runs: then the weights must stay, too."""
+        if not self.embedder.stop(timeout):
+            return False
+        self.loaded.context.close()
+        return True
 
 
 def assemble(settings: Settings, loop: asyncio.AbstractEventLoop) -> Assembled:
@@ -63,6 +90,7 @@ def assemble(settings: Settings, loop: asyncio.AbstractEventLoop) -> Assembled:
     # Asked here, since the first request should not wait for the answers.
     for voice in (voices.plain, voices.tools):
         _ = voice.renderer.capabilities, voice.renderer.switches
+    adapters = Adapters([AdapterState(a.path, a.scale, a.task_name, a.prompt_prefix) for a in loaded.adapters])
     aside = ThreadPoolExecutor(WORKERS, thread_name_prefix="aside")
     model = ServedModel(
         settings=settings,
@@ -71,8 +99,36 @@ def assemble(settings: Settings, loop: asyncio.AbstractEventLoop) -> Assembled:
         voices=voices,
         constraints=Constraints(loaded.vocab, aside.submit(lambda: compiler(loaded))),
         aside=aside,
+        adapters=adapters,
+        fill=FillLimits(settings.context.n_batch, loaded.context.slot_context, settings.spm_infill),
     )
-    return Assembled(model, engine, loaded, facts)
+    wanted = settings.embedding
+    reader = make_reader(settings, loaded, facts, adapters) if wanted.enabled or wanted.reranking else None
+    return Assembled(model, engine, loaded, facts, reader)
+
+
+def make_reader(settings: Settings, loaded: LoadedModel, facts: FileFacts, adapters: Adapters) -> Reader:
+    """Blocks while its context is made; its thread runs from then on."""
+    stored = int(loaded.model.meta(f"{loaded.model.architecture}.pooling_type") or 0)
+    reading = loaded.beside(reading_options(settings, loaded.context.slot_context, stored))
+    context, batches = reading.context, EmbeddingBatches(reading.context)
+
+    def use(applied: tuple[LoraScale, ...]) -> None:
+        batches.use([(loaded.adapters[each.adapter], each.scale) for each in applied])
+
+    use(adapters.applied)
+    adapters.changed = use
+    embedder = Embedder(batches, queue_limit=settings.schedule.queue_limit)
+    embedder.start()
+    embeddings = Embeddings(
+        embedder,
+        loaded.vocab,
+        InputLimits(context.slot_context, None if reads_in_pieces(context) else context.n_ubatch),
+        pooled=context.pooling is not Pooling.NONE,
+        ranks=context.pooling is Pooling.RANK,
+        rerank_template=facts.named_templates.get("rerank"),
+    )
+    return Reader(reading, embedder, embeddings)
 
 
 def compiler(loaded: LoadedModel) -> GrammarCompiler:

@@ -18,12 +18,23 @@ from ferrox_gguf.events import Step
 from ferrox_gguf.output.chain import OutputChain
 from ferrox_gguf.output.detokenizer import PieceTable
 from ferrox_gguf.posture.values import Posture
-from ferrox_gguf.request import RANDOM_SEED, ChatRequest, CompletionRequest, Generation, Sampling
+from ferrox_gguf.request import (
+    RANDOM_SEED,
+    ChatRequest,
+    CompletionRequest,
+    Generation,
+    InfillRequest,
+    LoraScale,
+    Prompt,
+    Sampling,
+)
+from ferrox_gguf.runtime.adapters import Adapters
 from ferrox_gguf.runtime.budget import ThoughtBudget
 from ferrox_gguf.runtime.chat import Conversation, render
 from ferrox_gguf.runtime.choice import Choice
 from ferrox_gguf.runtime.constraints import Constraints
 from ferrox_gguf.runtime.guides import combined
+from ferrox_gguf.runtime.infill import FillLimits, fill_prompt, fill_tokens
 from ferrox_gguf.runtime.prompt import whole_prompt
 from ferrox_gguf.runtime.reader import Reader
 from ferrox_gguf.runtime.run import Run
@@ -52,7 +63,7 @@ class Job:
 
 
 class ServedModel:
-    """Turns requests into Runs. aside: where blocking work goes."""
+    """Turns requests into Runs. aside: where blocking work goes.  fill: bounds of a prompt around a cursor."""
 
     def __init__(
         self,
@@ -63,9 +74,13 @@ class ServedModel:
         voices: Voices,
         constraints: Constraints,
         aside: Executor,
+        adapters: Adapters | None = None,
+        fill: FillLimits | None = None,
     ) -> None:
         self.vocabulary, self.engine, self.voices = vocabulary, engine, voices
+        self.adapters = adapters or Adapters()
         self._settings, self._constraints, self._aside = settings, constraints, aside
+        self._fill = fill or FillLimits(settings.context.n_batch, settings.context.n_ctx)
         # A table belongs to one thread: readers run on the event loop, budgets in the engine's thread.
         self._pieces, self._engine_pieces = PieceTable(vocabulary), PieceTable(vocabulary)
         self._groups = itertools.count()
@@ -73,6 +88,19 @@ class ServedModel:
     async def complete(self, request: CompletionRequest, *, wants_progress: bool = False) -> Run:
         """Start raw prompts. Raises before anything is queued when one of them cannot be served."""
         return self._start(await self.aside(lambda: self._completion_job(request)), wants_progress)
+
+    def require_infill(self) -> None:
+        """Raises NotSupported, naming the tokens that are missing, for a model that was not trained to fill in."""
+        fill_tokens(self.vocabulary)
+
+    async def infill(self, request: InfillRequest, *, wants_progress: bool = False) -> Run:
+        """Start what stands between two texts. Raises NotSupported for a model without the tokens for it."""
+
+        def job() -> Job:
+            tokens = fill_prompt(request, self.vocabulary, self._fill)
+            return self._completion_job(CompletionRequest((Prompt(tokens),), request.generation))
+
+        return self._start(await self.aside(job), wants_progress)
 
     async def render(self, request: ChatRequest) -> Conversation:
         """The prompt of a conversation and how its answer will be read. Raises what the template says against it."""
@@ -122,13 +150,13 @@ class ServedModel:
 
     def _start(self, job: Job, wants_progress: bool) -> Run:
         """Submit every sequence of the job, or none."""
-        group = f"request-{next(self._groups)}"
+        group, lora = f"request-{next(self._groups)}", self.adapters.of(job.generation.lora)
         prompts = [prompt for prompt in job.prompts for _ in range(job.generation.n)]
         run = Run(StepQueue(len(prompts)), tuple(map(len, prompts)), lambda choice: self.text(prompts[choice]))
         try:
             for index, prompt in enumerate(prompts):
                 nth = index % job.generation.n
-                self._submit(job, run, index, sequence_request(job, prompt, nth, group, wants_progress))
+                self._submit(job, run, index, sequence_request(job, prompt, nth, group, lora, wants_progress))
         except BaseException:
             run.cancel()
             raise
@@ -159,7 +187,9 @@ class ServedModel:
             run.budgets.append(budget)
 
 
-def sequence_request(job: Job, prompt: tuple[int, ...], nth: int, group: str, wants_progress: bool) -> SequenceRequest:
+def sequence_request(
+    job: Job, prompt: tuple[int, ...], nth: int, group: str, lora: tuple[LoraScale, ...], wants_progress: bool
+) -> SequenceRequest:
     """The engine's view of the nth sequence of a prompt."""
     generation = job.generation
     return SequenceRequest(
@@ -175,7 +205,7 @@ def sequence_request(job: Job, prompt: tuple[int, ...], nth: int, group: str, wa
         n_discard=generation.n_discard,
         n_cache_reuse=generation.n_cache_reuse,
         t_max_predict_ms=max(0, generation.t_max_predict_ms),
-        lora=generation.lora or (),
+        lora=lora,
         group=group if generation.n > 1 else "",
         wants_progress=wants_progress,
     )

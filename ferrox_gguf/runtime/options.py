@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ferrox_gguf.llama.options import (
     CacheType,
     ControlVectorFile,
@@ -18,11 +20,19 @@ from ferrox_gguf.llama.options import (
 )
 from ferrox_gguf.settings import RopeSettings, Settings
 
+PACKED = 64
+"""Inputs of one embedding batch. Their cells last for one batch, so this is no `-np`: it costs a bit in a mask."""
+
+STORED_POOLINGS = (Pooling.NONE, Pooling.MEAN, Pooling.CLS, Pooling.LAST, Pooling.RANK)
+"""By the number under which a GGUF stores them."""
+
+WHOLE_INPUT = (Pooling.NONE, Pooling.MEAN, Pooling.CLS)
+"""Poolings that need all of an input at once: the cache never holds more than a batch."""
+
 
 def model_options(settings: Settings) -> ModelOptions:
-    """How to load the file and make its context."""
+    """How to load the file and make the context that generates."""
     model, context, adapters = settings.model, settings.context, settings.adapters
-    embedding = settings.embedding
     return ModelOptions(
         path=model.path,
         n_gpu_layers=model.n_gpu_layers,
@@ -52,13 +62,28 @@ def model_options(settings: Settings) -> ModelOptions:
         no_host=model.no_host,
         kv_offload=context.kv_offload,
         op_offload=model.op_offload,
-        embeddings=embedding.enabled or embedding.reranking,
-        pooling=Pooling.RANK if embedding.reranking else Pooling(embedding.pooling),
         lora=tuple(LoraFile(one.path, one.scale if adapters.lora_apply else 0.0) for one in adapters.lora),
         control_vectors=tuple(ControlVectorFile(one.path, one.scale) for one in adapters.control_vectors),
         control_vector_layers=adapters.control_vector_layers,
         numa=Numa(model.numa),
         warmup=model.warmup,
+    )
+
+
+def reading_options(settings: Settings, slot_context: int, stored_pooling: int) -> ModelOptions:
+    """The context that reads for embeddings. slot_context: tokens that one request may have."""
+    embedding, options = settings.embedding, model_options(settings)
+    pooling = Pooling.RANK if embedding.reranking else Pooling(embedding.pooling)
+    if pooling is Pooling.MODEL and 0 <= stored_pooling < len(STORED_POOLINGS):
+        pooling = STORED_POOLINGS[stored_pooling]
+    return replace(
+        options,
+        embeddings=True,
+        pooling=pooling,
+        n_ctx=min(slot_context, options.n_ubatch) if pooling in WHOLE_INPUT else slot_context,
+        n_parallel=PACKED,
+        kv_unified=True,
+        n_ctx_per_slot=0,
     )
 
 

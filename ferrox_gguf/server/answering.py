@@ -11,7 +11,7 @@ from starlette.types import Receive, Scope, Send
 
 from ferrox_gguf.events import Step
 from ferrox_gguf.runtime.run import Run
-from ferrox_gguf.server.disconnect import CancelledWithClient, ClientGone
+from ferrox_gguf.server.disconnect import CLIENT_CLOSED_REQUEST, CancelledWithClient, ClientGone
 from ferrox_gguf.server.json_response import json_bytes
 from ferrox_gguf.server.state import state_of
 from ferrox_gguf.wire.answer import PING, Answer, Asked
@@ -19,9 +19,6 @@ from ferrox_gguf.wire.errors import wire_error
 from ferrox_gguf.wire.joined import join
 
 logger = logging.getLogger(__name__)
-
-CLIENT_CLOSED_REQUEST = 499
-"""nginx's word for it; only the access log ever sees this."""
 
 
 async def respond(request: Request, run: Run, asked: Asked, answer: Answer) -> Response:

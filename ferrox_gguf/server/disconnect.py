@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
 from types import TracebackType
+from typing import Any, TypeVar
 
 from starlette.types import Receive
 
 from ferrox_gguf.runtime.run import Run
+
+CLIENT_CLOSED_REQUEST = 499
+"""nginx's word for it; only the access log ever sees this."""
+
+Found = TypeVar("Found")
 
 
 class ClientGone(Exception):
@@ -35,7 +42,24 @@ class CancelledWithClient:
         self._run.cancel()
 
     async def _wait(self) -> None:
-        while (await self._receive())["type"] != "http.disconnect":
-            pass
+        await disconnected(self._receive)
         self._run.cancel()
         self._run.queue.fail(ClientGone())
+
+
+async def unless_gone(receive: Receive, work: Coroutine[Any, Any, Found]) -> Found:
+    """The result of the work. It is cancelled, and ClientGone raised, when the client leaves first."""
+    task, watch = asyncio.ensure_future(work), asyncio.ensure_future(disconnected(receive))
+    try:
+        await asyncio.wait((task, watch), return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            raise ClientGone
+        return task.result()
+    finally:
+        task.cancel()
+        watch.cancel()
+
+
+async def disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

@@ -45,7 +45,14 @@ def make_ready(settings: Settings, assembled: Assembled) -> Ready:
         sse_ping_interval=settings.server.sse_ping_interval,
         verbose=settings.log.verbosity >= VERBOSE,
     )
-    return Ready(assembled.model, served, describe(settings, assembled), assembled.close, assembled.engine.slots)
+    return Ready(
+        assembled.model,
+        served,
+        describe(settings, assembled),
+        assembled.close,
+        assembled.engine.slots,
+        assembled.reader.embeddings if assembled.reader else None,
+    )
 
 
 def served_name(settings: Settings) -> str:

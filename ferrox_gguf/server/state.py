@@ -10,6 +10,7 @@ from starlette.requests import Request
 
 from ferrox_gguf.engine.stats import SlotSnapshot
 from ferrox_gguf.errors import Unavailable
+from ferrox_gguf.runtime.embedding import Embeddings
 from ferrox_gguf.runtime.model import ServedModel
 from ferrox_gguf.runtime.run import Run
 from ferrox_gguf.settings import Settings
@@ -22,6 +23,7 @@ class Ready:
     """The model and what the dialects need to know of it.
 
     close: stops its engine and frees it.  slots: what each lane of the engine is doing.
+    embeddings: None unless the server was started for them.
     """
 
     model: ServedModel
@@ -29,6 +31,7 @@ class Ready:
     description: ModelDescription
     close: Callable[[], Awaitable[None]]
     slots: Callable[[], Sequence[SlotSnapshot]]
+    embeddings: Embeddings | None = None
 
 
 @dataclass(slots=True)

@@ -9,6 +9,7 @@ import orjson
 
 from ferrox_gguf.errors import (
     GenerationFailed,
+    InputTooLarge,
     InvalidField,
     MediaNotSupported,
     NotFound,
@@ -42,6 +43,7 @@ KINDS: tuple[tuple[type[Exception], int, str], ...] = (
     (Unauthorised, 401, "authentication_error"),
     (NotFound, 404, "not_found_error"),
     (MediaNotSupported, 500, "server_error"),
+    (InputTooLarge, 500, "server_error"),
     (NotSupported, 501, "not_supported_error"),
     (Unavailable, 503, "unavailable_error"),
     (GenerationFailed, 500, "server_error"),

@@ -10,6 +10,8 @@ from ferrox_gguf.errors import PromptTooLong
 from ferrox_gguf.events import StopType, Timings
 
 BOS, EOS = 256, 257
+FIM = ("prefix", "suffix", "middle")
+"""A vocabulary with <fim_prefix> and the like among its control tokens can fill in."""
 
 
 class ByteVocabulary:
@@ -21,7 +23,9 @@ class ByteVocabulary:
         self._texts = {token: text for text, token in {**self._control, **self._pieces}.items()}
         self.n_tokens = EOS + 1 + len(control) + len(pieces)
         self.bos, self.eos = BOS, EOS
-        self.adds_bos, self.adds_eos = True, False
+        self.adds_bos, self.adds_eos, self.adds_sep, self.sep = True, False, False, None
+        self.fim_prefix, self.fim_suffix, self.fim_middle = (self._control.get(f"<fim_{name}>") for name in FIM)
+        self.fim_repository = self.fim_separator = None
         self.end_tokens = frozenset({EOS})
 
     def tokenize(self, text: str, *, add_special: bool, parse_special: bool) -> list[int]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from starlette.routing import Route
 
-from ferrox_gguf.server.routes import about, chat, completion, messages, responses, slots, text
+from ferrox_gguf.server.routes import about, adapters, chat, completion, embedding, messages, responses, slots, text
 
 ROUTES: tuple[Route, ...] = (
     *about.ROUTES,
+    *adapters.ROUTES,
     *chat.ROUTES,
     *completion.ROUTES,
+    *embedding.ROUTES,
     *messages.ROUTES,
     *responses.ROUTES,
     *slots.ROUTES,
