@@ -32,6 +32,8 @@ from ferrox_gguf.wire.served import Served
 GOLDEN = Path(__file__).parents[1] / "golden" / "output_cases.jsonl"
 QUESTION = [{"role": "user", "content": "Which?"}]
 BUILT_IN = ("<unk>", "<s>", "</s>")
+COMPANIONS = {"solar_open": ("<|calls|>", "<|flush|>")}
+"""Tokens by which llama.cpp knows that `<|end|>` does not end generation in this family."""
 ROOM = 64
 FRESH = {"cache_prompt": False}
 """Both ways of asking then have the same counts."""
@@ -88,7 +90,7 @@ def scene_of(case: dict) -> Scene:
 def scene_asked(case: dict, asked: dict, renderer: Renderer, posture: Posture) -> Scene:
     request = parse_chat({"messages": QUESTION, "tools": case["tools"], **asked}, Served("m", "b"))
     rendered = renderer.render(request, ChatSettings())
-    controls = (*BUILT_IN, *marker_texts(posture.reasoning))
+    controls = (*BUILT_IN, *marker_texts(posture.reasoning), *COMPANIONS.get(posture.tool_format or "", ()))
     return Scene(case, renderer.source, posture, controls, rendered.text, rendered.block, asked)
 
 
