@@ -113,6 +113,9 @@ class Scheduler:
             served = {row.sequence for row in rows}
             readers = [s for s in ready if s.handle not in served and s.phase is Phase.RUNNING]
             self._add_readers(rows, readers, decoding)
+            if not rows and readers:
+                # Prompts fill every cell and none can go on: one must make room for the others.
+                self._step_back(max(self._running, key=lambda s: s.handle), now_ms)
         return BatchPlan(self.lanes.take_operations(), tuple(rows), lora, decoding)
 
     def commit(self, plan: BatchPlan, outcome: Outcome, now_ms: float) -> list[Event]:
@@ -301,9 +304,11 @@ class Scheduler:
         return len(sequence.tokens) - self.lanes.slots[sequence.slot].held
 
     def _border(self, reader: Sequence, held: int) -> int:
-        """Where this reader must stop for a moment: a prefix that can only be forked, or saved, exactly there."""
-        if self.layout.can_cut:
-            return len(reader.tokens)
+        """Where this reader must stop for a moment.
+
+        Where others wait to fork: some memory can only be forked exactly there, and with any other they all go on
+        together in the next step instead of trailing behind this one's answer. Where a checkpoint is to be saved.
+        """
         borders = [s.awaited.length for s in self._running if s.awaited and s.awaited.owner == reader.handle]
         return min((border for border in [*borders, *reader.marks] if border > held), default=len(reader.tokens))
 

@@ -317,6 +317,7 @@ prompts = st.lists(
     st.sampled_from([(0, False), (40, False), (200, False), (0, True)]),
     st.sampled_from([0, 3000, -1]),
     st.sampled_from([0, 3]),
+    st.integers(0, 4),
 )
 def test_every_sequence_says_what_it_says_alone_whatever_runs_beside_it(
     prompts: list[tuple[int, int, int, int, bool]],
@@ -324,6 +325,7 @@ def test_every_sequence_says_what_it_says_alone_whatever_runs_beside_it(
     kind: tuple[int, bool],
     cache_bytes: int,
     checkpoints: int,
+    lose: int,
 ) -> None:
     """The scripted executor refuses every operation that would serve wrong state, so each answer is also a proof."""
     window, recurrent = kind
@@ -338,6 +340,7 @@ def test_every_sequence_says_what_it_says_alone_whatever_runs_beside_it(
             checkpoint_step=50,
         )
     )
+    stepper.executor.lose = lose
     handles: dict[int, tuple[list[int], int]] = {}
     for family, length, limit, pause, leaves in prompts:
         tokens = [1000 * family + at for at in range(length)]

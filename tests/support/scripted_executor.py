@@ -179,4 +179,6 @@ class ScriptedExecutor:
                 del self.held[operation.slot][operation.length :]
             elif isinstance(operation, Drop):
                 self.kept.pop(operation.key, None)
-        return tuple(lost), saved
+        for slot in lost:
+            self.held[slot] = []
+        return tuple(dict.fromkeys(lost)), saved
