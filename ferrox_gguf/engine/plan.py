@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TypeAlias, Union
+from typing import NamedTuple, TypeAlias, Union
 
 from ferrox_gguf.engine.contract import Sampled
 from ferrox_gguf.request import LoraScale
@@ -123,9 +123,8 @@ class Unshare:
 Operation: TypeAlias = Union[Cut, Share, Shift, Splice, Save, Restore, Rewind, Drop, Unshare]
 
 
-@dataclass(frozen=True, slots=True)
-class PlanRow:
-    """One sequence's share of the next llama_decode.
+class PlanRow(NamedTuple):
+    """One sequence's share of the next llama_decode. A named tuple: one is made for every token.
 
     sequence: its handle.  slot: KV lane (llama.cpp seq_id).  tokens: ids to evaluate, at least one.
     start: KV position of tokens[0].  wants_logits: a token is drawn after the last one.
@@ -152,9 +151,8 @@ class BatchPlan:
         return sum(len(row.tokens) for row in self.rows)
 
 
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """What came of a row that wanted logits, or of one that failed.
+class Drawn(NamedTuple):
+    """What came of a row that wanted logits, or of one that failed. A named tuple: one is made for every token.
 
     sampled: one token, or several when a guide forced them.  finished: the guide wants no more.
     line_break: the last token's bytes contain one (only looked at for sequences with a time limit).

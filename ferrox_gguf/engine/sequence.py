@@ -81,11 +81,7 @@ class Sequence:
 
     def timings(self) -> Timings:
         """What llama-server calls timings, so far."""
-        prompt_end = self.first_ms or self.last_ms
-        return Timings(
-            cache_tokens=self.cached,
-            prompt_tokens=self.read,
-            prompt_ms=max(0.0, prompt_end - self.began_ms),
-            predicted_tokens=self.generated,
-            predicted_ms=self.last_ms - self.first_ms if self.first_ms else 0.0,
-        )
+        first = self.first_ms
+        if first:
+            return Timings(self.cached, self.read, first - self.began_ms, self.generated, self.last_ms - first)
+        return Timings(self.cached, self.read, max(0.0, self.last_ms - self.began_ms), self.generated, 0.0)
