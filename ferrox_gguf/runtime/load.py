@@ -80,6 +80,10 @@ def assemble(settings: Settings, loop: asyncio.AbstractEventLoop) -> Assembled:
         loaded,
         context_shift=settings.context.context_shift,
         step_budget_ms=settings.schedule.step_budget_ms,
+        cache_ram_mib=settings.cache.ram_mib,
+        similarity=settings.cache.slot_prompt_similarity,
+        checkpoints=settings.cache.checkpoints,
+        checkpoint_step=settings.cache.checkpoint_min_step,
         queue_size=settings.schedule.queue_limit,
     )
     voices = make_voices(facts, loaded.vocab, settings.chat)
