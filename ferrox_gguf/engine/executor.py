@@ -38,7 +38,8 @@ class Executor(Protocol):
     open: a sequence will be drawn for; the seed in use. Raises FerroxError for parameters that cannot be.
     close: it will not be drawn for any more (unknown handles are ignored).
     execute: never raises for a fault of one sequence; that one's row says so in the outcome.
-    take_state, put_state: a slot's whole state out and in (False: it did not fit, and the slot is empty).
+    take_state, put_state: a slot's whole state out and in. False: it did not fit or is not one of `length` tokens, and
+        the slot is empty.
     belongs_to: names the model and cache layout whose states these are.
     """
 
@@ -47,7 +48,7 @@ class Executor(Protocol):
     def execute(self, plan: BatchPlan) -> Outcome: ...
     def first_position(self, slot: int) -> int: ...
     def take_state(self, slot: int) -> NDArray[np.uint8]: ...
-    def put_state(self, slot: int, state: NDArray[np.uint8]) -> bool: ...
+    def put_state(self, slot: int, state: NDArray[np.uint8], length: int) -> bool: ...
     @property
     def belongs_to(self) -> str: ...
 
@@ -98,8 +99,13 @@ class LlamaExecutor:
     def take_state(self, slot: int) -> NDArray[np.uint8]:
         return self._memory.save(slot)
 
-    def put_state(self, slot: int, state: NDArray[np.uint8]) -> bool:
-        return self._memory.restore(slot, state)
+    def put_state(self, slot: int, state: NDArray[np.uint8], length: int) -> bool:
+        if not self._memory.restore(slot, state):
+            return False
+        if self._memory.last_position(slot) != length - 1:
+            self._memory.clear(slot)
+            return False
+        return True
 
     @property
     def belongs_to(self) -> str:

@@ -43,7 +43,7 @@ class SlotFiles:
         self._lanes.evict(lane)
         room = self._lanes.make_room(len(tokens))
         self._flush()
-        if not room or (tokens and not self._executor.put_state(slot, snapshot.state)):
+        if not room or (tokens and not self._executor.put_state(slot, snapshot.state, len(tokens))):
             raise InvalidField("filename", "does not fit into the cache now, or its state is damaged")
         self._lanes.fill(lane, tokens, snapshot.lora)
         return SlotFile(len(tokens), size, _since(began))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -73,9 +74,12 @@ def test_saving_waits_until_the_slot_is_idle(loaded: LoadedModel, tmp_path: Path
     [
         lambda data: b"",
         lambda data: b"something else",
-        lambda data: data[:-1],
-        lambda data: data + b"x",
-        lambda data: data.replace(b'"n_tokens": ', b'"n_tokens": 9'),
+        lambda data: data[:200],
+        lambda data: data[: len(data) // 2],
+        lambda data: data[:8] + b"\xff\xff\xff\x7f" + data[12:],
+        lambda data: data[:20] + b"\x01\0\0\0" + data[24:],
+        lambda data: data[:20] + b"\xff\xff\xff\xff" + data[24:],
+        lambda data: data[:24] + b"\xff\xff\xff\x7f" + data[28:],
         lambda data: data.replace(b'"lora": []', b'"lora": 77'),
     ],
 )
@@ -94,6 +98,32 @@ def test_a_damaged_file_is_refused(loaded: LoadedModel, tmp_path: Path, damage: 
     asyncio.run(main())
 
 
+def test_llama_servers_own_files_are_read_and_ours_have_its_layout(loaded: LoadedModel, tmp_path: Path) -> None:
+    """Its layout, old and new: a plain token list, or a packed one; nothing after the state."""
+
+    async def main() -> None:
+        loaded.context.memory.clear_all()
+        async with running(build_engine(loaded)) as engine:
+            await play(engine, greedy(TEXT, id_slot=0))
+            path = tmp_path / "slot.bin"
+            saved = await engine.save_slot(0, path)
+            data = path.read_bytes()
+            magic, version, n_words = struct.unpack_from("<III", data)
+            assert (magic, version, n_words) == (0x67677371, 3, saved.n_tokens + 4)
+            words = struct.unpack_from(f"<{n_words}i", data, 12)
+            assert words[:3] == (-1, 1, saved.n_tokens)
+            assert words[-1] == 0
+            (size,) = struct.unpack_from("<I", data, len(data) - 12)
+            state = data[12 + 4 * n_words : len(data) - 12 - size]
+            packed = data[: 12 + 4 * n_words] + state
+            plain = struct.pack(f"<III{saved.n_tokens}i", magic, version, saved.n_tokens, *words[3:-1]) + state
+            for written in (packed, plain):
+                path.write_bytes(written)
+                assert (await engine.restore_slot(1, path)).n_tokens == saved.n_tokens
+
+    asyncio.run(main())
+
+
 def test_a_file_with_damaged_state_leaves_an_empty_slot(loaded: LoadedModel, tmp_path: Path) -> None:
     async def main() -> None:
         loaded.context.memory.clear_all()
@@ -102,7 +132,7 @@ def test_a_file_with_damaged_state_leaves_an_empty_slot(loaded: LoadedModel, tmp
             path = tmp_path / "slot.bin"
             await engine.save_slot(0, path)
             data = bytearray(path.read_bytes())
-            state = data.index(b"\n", 20) + 1 + 4 * engine.slots()[0].n_tokens
+            state = 12 + 4 * (4 + engine.slots()[0].n_tokens)
             data[state : state + 40] = b"\xff" * 40
             path.write_bytes(bytes(data))
             with pytest.raises(InvalidField):

@@ -90,7 +90,7 @@ class ScriptedExecutor:
     def take_state(self, slot: int) -> NDArray[np.uint8]:
         return np.asarray(self.tokens(slot), np.int32).view(np.uint8)
 
-    def put_state(self, slot: int, state: NDArray[np.uint8]) -> bool:
+    def put_state(self, slot: int, state: NDArray[np.uint8], length: int) -> bool:
         self.held[slot] = [(int(token), self._cell()) for token in state.view(np.int32)]
         return True
 
