@@ -19,8 +19,8 @@ from ferrox_gguf.request import Tool
 LAYOUT = r"/[ \t\r\n]{0,4}/"
 """Optional white space between the parts of a call, bounded."""
 
-_MARKER = re.compile(r"(<[^<>\s]{1,80}>|\[[A-Z_/]{1,40}\])")
-"""What looks like a special token inside of text: angle brackets, or Mistral's square ones."""
+_MARKER = re.compile(r"(\]<\]minimax\[>\[|<[^<>\s]{1,80}>|\[[A-Z_/]{1,40}\])")
+"""What looks like a special token inside of text: angle brackets, Mistral's square ones, MiniMax's own mark."""
 
 
 @dataclass(frozen=True, slots=True)

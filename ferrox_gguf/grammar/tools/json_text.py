@@ -1,0 +1,132 @@
+"""A value written as JSON inside markup: the schema that llguidance gets for it.
+
+References are made to stand on their own, and no string may hold the marker that ends the value: a parser that reads
+markup takes it for the end.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from llguidance import LLMatcher
+
+from ferrox_gguf.grammar.schema import WHITE_SPACE
+from ferrox_gguf.grammar.tools.pattern import without
+from ferrox_gguf.grammar.tools.schemas import Path, Schemas
+from ferrox_gguf.json_types import Json, JsonObject
+
+_ANY = "any"
+_PARTS = ("properties", "patternProperties")
+_LISTS = ("anyOf", "allOf", "prefixItems")
+_DROPPED = ("$defs", "definitions")
+
+
+def json_text(schemas: Schemas, alternatives: Sequence[JsonObject], path: Path, marker: str = "") -> str:
+    """Lark for a JSON value of one of `alternatives`, which are prepared. marker: what no string in it may hold."""
+    writing = _Writing(schemas, marker)
+    parts = [writing.schema(dict(part)) for part in alternatives]
+    whole = parts[0] if len(parts) == 1 and isinstance(parts[0], dict) else {"anyOf": parts}
+    writing.follow()
+    whole = {**whole, "x-guidance": {"whitespace_pattern": WHITE_SPACE}}
+    if writing.definitions:
+        whole["$defs"] = writing.definitions
+    text = json.dumps(whole, ensure_ascii=True)
+    if len(text) > 120:
+        _check(schemas, text, path)
+    return f"%json {text}"
+
+
+def _check(schemas: Schemas, text: str, path: Path) -> None:
+    """llguidance names a keyword that it cannot enforce, not where it stands: here the parameter is still known."""
+    reason = LLMatcher.validate_grammar(LLMatcher.grammar_from_lark(f"start: %json {text}"))
+    if reason:
+        raise schemas.refuse(path, next((line.strip() for line in reason.splitlines() if line.strip()), reason)[:300])
+
+
+@dataclass
+class _Writing:
+    schemas: Schemas
+    marker: str
+    definitions: dict[str, Json] = field(default_factory=dict)
+    _pointers: dict[str, str] = field(default_factory=dict)
+    _waiting: list[str] = field(default_factory=list)
+    _pattern: str = ""
+
+    def __post_init__(self) -> None:
+        self._pattern = without(self.marker) if self.marker else ""
+
+    def follow(self) -> None:
+        while self._waiting:
+            pointer = self._waiting.pop()
+            self.definitions[self._pointers[pointer]] = self.schema(self.schemas.follow(pointer))
+
+    def schema(self, node: Json) -> Json:
+        if not isinstance(node, Mapping):
+            return self._anything() if node is not False and self.marker else node
+        if not node and self.marker:
+            return self._anything()
+        out: dict[str, Json] = {}
+        for key, value in node.items():
+            if key in _DROPPED:
+                continue
+            if key == "$ref" and isinstance(value, str):
+                out[key] = f"#/$defs/{self._name(value)}"
+            elif key in _PARTS and isinstance(value, Mapping):
+                out[key] = {name: self.schema(part) for name, part in value.items()}
+            elif key in _LISTS and isinstance(value, list):
+                out[key] = [self.schema(part) for part in value]
+            elif key in ("items", "additionalProperties"):
+                out[key] = self.schema(value)
+            elif key == "enum" and isinstance(value, list):
+                out[key] = [item for item in value if not self._holds_marker(item)]
+            else:
+                out[key] = value
+        if self.marker and "$ref" not in out:
+            self._fence(out)
+        return out
+
+    def _name(self, pointer: str) -> str:
+        if pointer not in self._pointers:
+            self._pointers[pointer] = f"r{len(self._pointers)}"
+            self._waiting.append(pointer)
+        return self._pointers[pointer]
+
+    def _holds_marker(self, value: Json) -> bool:
+        return bool(self.marker) and self.marker in json.dumps(value, ensure_ascii=False)
+
+    def _fence(self, out: dict[str, Json]) -> None:
+        """Keep the marker out of the strings that the schema leaves free, at this level."""
+        if "enum" in out or "const" in out:
+            return
+        kinds = out.get("type")
+        names = kinds if isinstance(kinds, list) else [kinds] if kinds is not None else []
+        parts: list[Json] = list(out["allOf"]) if isinstance(out.get("allOf"), list) else []  # type: ignore[arg-type]
+        united = "anyOf" in out or bool(parts)
+        if "string" in names or (not names and not united):
+            if "pattern" in out or "format" in out:
+                out["allOf"] = [*parts, {"pattern": self._pattern}]
+            else:
+                out["pattern"] = self._pattern
+        if "array" in names or (not names and not united):
+            out.setdefault("items", self._anything())
+        if "object" in names or (not names and not united):
+            rest = out.get("additionalProperties", self._anything() if "properties" not in out else False)
+            if rest is not False and "properties" not in out and "patternProperties" not in out:
+                out["patternProperties"] = {self._pattern: rest}
+                rest = False
+            out["additionalProperties"] = rest
+
+    def _anything(self) -> Json:
+        reference: Json = {"$ref": f"#/$defs/{_ANY}"}
+        if _ANY not in self.definitions:
+            self.definitions[_ANY] = {
+                "anyOf": [
+                    {"type": ["null", "boolean", "number"]},
+                    {"type": "string", "pattern": self._pattern},
+                    {"type": "array", "items": reference},
+                    {"type": "object", "patternProperties": {self._pattern: reference}, "additionalProperties": False},
+                ]
+            }
+        return reference

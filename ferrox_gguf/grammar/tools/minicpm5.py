@@ -1,0 +1,23 @@
+"""The constraint of MiniCPM5: functions that stand alone, whose strings may be CDATA sections."""
+
+from __future__ import annotations
+
+from ferrox_gguf.grammar.tools.invoked import Invoked
+from ferrox_gguf.grammar.tools.lines import Lines
+from ferrox_gguf.grammar.tools.rules import CallRules, literal
+from ferrox_gguf.grammar.tools.texts import Ending, ended
+
+CDATA_OPEN, CDATA_CLOSE = "<![CDATA[", "]]>"
+
+
+class MiniCpm5(Invoked):
+    """A string with a `<` in it is in CDATA, any other may be."""
+
+    def __init__(self) -> None:
+        super().__init__(words=("function", "param"))
+
+    def raw(self, rules: CallRules, lines: Lines, text: str) -> str:
+        body = lines.terminal(text)
+        plain = ended(lines, rules, f"({body} & /[^<]*/)", self.form.ending)
+        inside = ended(lines, rules, text, Ending(CDATA_CLOSE))
+        return lines.rule(f"{plain}\n | {literal(CDATA_OPEN)} {inside} {literal(self.form.ending.marker)}", "v")

@@ -1,0 +1,112 @@
+"""A schema's expressions for strings as llguidance's regular expressions, which match a text as a whole.
+
+JSON Schema searches, so what is not anchored is padded. What this translation cannot say exactly is left to llguidance
+to refuse; where dialects differ (`\\d`, `.`), the narrower reading is taken.
+"""
+
+from __future__ import annotations
+
+import re
+
+ANYTHING = "(?s:.*)"
+
+_DAY = r"(?:0[1-9]|1[0-9]|2[0-8])"
+_DATE = (
+    rf"[0-9]{{4}}-(?:(?:0[1-9]|1[0-2])-{_DAY}|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)"
+)
+_TIME = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]{1,9})?(?:Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
+_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_BYTE = r"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
+_CLOCK = r"T(?:[0-9]+H(?:[0-9]+M)?(?:[0-9]+S)?|[0-9]+M(?:[0-9]+S)?|[0-9]+S)"
+_DATED = r"(?:[0-9]+Y(?:[0-9]+M)?(?:[0-9]+D)?|[0-9]+M(?:[0-9]+D)?|[0-9]+D)"
+
+FORMATS = {
+    "date": _DATE,
+    "time": _TIME,
+    "date-time": f"{_DATE}T{_TIME}",
+    "duration": rf"P(?:{_DATED}(?:{_CLOCK})?|{_CLOCK}|[0-9]+W)",
+    "email": rf"[A-Za-z0-9_+-]+(?:\.[A-Za-z0-9_+-]+)*@{_LABEL}(?:\.{_LABEL})+",
+    "hostname": rf"{_LABEL}(?:\.{_LABEL}){{0,3}}",
+    "ipv4": rf"{_BYTE}(?:\.{_BYTE}){{3}}",
+    "ipv6": r"(?:(?:[0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}|(?:[0-9a-fA-F]{1,4}:){1,6}:[0-9a-fA-F]{1,4}|::1?)",
+    "uuid": r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}",
+    "uri": r"[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9._~:\/?#@!$&'()*+,;=%-]+",
+}
+"""Plain writings of each format, without JSON's quotes; rarer ones (a leap day, mixed IPv6) are left out."""
+
+_CLASSES = {"d": "0-9", "w": "A-Za-z0-9_"}
+_TOKEN = re.compile(r"\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)|.", re.DOTALL)
+
+
+def searched(pattern: str) -> str:
+    """The body of a regex that matches whole texts in which `pattern` is found."""
+    return "|".join(_anchored(branch) for branch in _branches(pattern))
+
+
+def _anchored(tokens: list[str]) -> str:
+    before, after = ANYTHING, ANYTHING
+    if tokens and tokens[0] == "^":
+        before, tokens = "", tokens[1:]
+    if tokens and tokens[-1] == "$":
+        after, tokens = "", tokens[:-1]
+    return f"{before}(?:{''.join(tokens)}){after}"
+
+
+def _branches(pattern: str) -> list[list[str]]:
+    """The alternatives at the pattern's top, translated."""
+    branches: list[list[str]] = [[]]
+    depth, in_class = 0, False
+    for token in _TOKEN.findall(pattern):
+        if token == "|" and depth == 0 and not in_class:
+            branches.append([])
+            continue
+        branches[-1].append(_translated(token, in_class))
+        if in_class:
+            in_class = token != "]"
+        elif token == "[":
+            in_class = True
+        elif token in "()":
+            depth += 1 if token == "(" else -1
+    return branches
+
+
+def _translated(token: str, in_class: bool) -> str:
+    if token[0] == "\\" and len(token) == 2:
+        kind = token[1]
+        if (letters := _CLASSES.get(kind.lower())) is not None and (kind.islower() or not in_class):
+            return letters if in_class else f"[{'' if kind.islower() else '^'}{letters}]"
+        return r"\/" if kind == "/" else token
+    if in_class:
+        return f"\\{token}" if token in "[&~/" else _control(token)
+    return r"[^\n\r]" if token == "." else r"\/" if token == "/" else _control(token)
+
+
+def _control(token: str) -> str:
+    return f"\\x{{{ord(token):x}}}" if len(token) == 1 and ord(token) < 32 else token
+
+
+def quoted(text: str) -> str:
+    """A text as a regex that matches it and nothing else."""
+    return "".join(c if c.isalnum() or ord(c) > 127 else f"\\x{{{ord(c):x}}}" for c in text)
+
+
+def without(text: str) -> str:
+    """A regex, with neither slashes nor look-arounds, for strings in which a part of `text` is not found.
+
+    The part is the longest whose first character does not come again in it: then one pass decides.
+    """
+    part = max((_head(text[at:]) for at in range(len(text))), key=len)
+    first, rest = part[0], ""
+    for char in reversed(part[1:]):
+        refused = f"[^{_in_class(first + char)}][^{_in_class(first)}]*"
+        rest = f"(?:{refused}|{quoted(char)}{rest})?" if rest else f"(?:{refused})?"
+    return f"^[^{_in_class(first)}]*(?:{quoted(first)}{rest})*$"
+
+
+def _head(text: str) -> str:
+    again = text.find(text[0], 1)
+    return text if again < 0 else text[:again]
+
+
+def _in_class(chars: str) -> str:
+    return "".join(quoted(char) for char in dict.fromkeys(chars))

@@ -1,0 +1,143 @@
+"""Strings as markup holds them: raw, up to the marker that ends them, as one terminal of llguidance's Lark.
+
+A value that may also be of another type is a string only if its text is not read as that type; such texts are kept out
+of the string's, and in where the schema allows the other type. `declared.py` says what a parser will look for.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from llguidance import LLMatcher
+
+from ferrox_gguf.grammar.tools.lines import Lines, joined, parts
+from ferrox_gguf.grammar.tools.pattern import ANYTHING, FORMATS, quoted, searched
+from ferrox_gguf.grammar.tools.rules import CallRules, literal
+from ferrox_gguf.grammar.tools.schemas import Branch, Path, Schemas
+from ferrox_gguf.json_types import Json
+
+FREE = f"/{ANYTHING}/"
+
+_SPACE = r"[ \t\r\n]*"
+_NUMBER = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
+_INTEGER = r"-?(?:0|[1-9][0-9]*)"
+_CONTAINERS = frozenset({"object", "array"})
+_BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What ends a value's text. marker: as written.  never: regexes of what else its text may not hold.
+    layout: one line break on either side is not the value's."""
+
+    marker: str
+    never: tuple[str, ...] = ()
+    layout: bool = False
+
+
+def forgotten(ends: Sequence[str], going_on: str) -> str:
+    """A regex for what a parser takes for the end of a value whose own end was forgotten: the call's end, and what
+    surely is another call."""
+    return f"(?:{'|'.join(map(quoted, ends))})[ \\t\\r\\n]{{0,8}}{quoted(going_on)}"
+
+
+def string_text(schemas: Schemas, branch: Branch, path: Path, unless: Sequence[str] = (), ending: str = "") -> str | None:
+    """Lark's expression for the strings of `branch`. unless: regexes of texts that would be read as something else.
+    ending: what no listed string may hold. None: no string is left."""
+    schema = branch.schema
+    if branch.values is not None:
+        values = [value for value in branch.values if isinstance(value, str) and _fits(value, branch, schemas, path)]
+        kept = [v for v in values if not (ending and ending in v) and not any(re.fullmatch(u, v) for u in unless)]
+        return f"({' | '.join(map(literal, kept))})" if kept else None
+    wanted: list[str] = []
+    if isinstance(pattern := schema.get("pattern"), str):
+        wanted.append(checked_regex(schemas, searched(pattern), (*path, "pattern")))
+    if isinstance(name := schema.get("format"), str) and name in FORMATS:
+        wanted.append(FORMATS[name])
+    least, most = schema.get("minLength"), schema.get("maxLength")
+    if least or most is not None:
+        wanted.append(f"(?s:.{{{least or 0},{'' if most is None else most}}})")
+    parts = [f"/{regex}/" for regex in wanted] or [FREE]
+    return f"({' & '.join([*parts, *(f'~/{regex}/' for regex in unless)])})"
+
+
+def checked_regex(schemas: Schemas, regex: str, path: Path) -> str:
+    reason = LLMatcher.validate_grammar(LLMatcher.grammar_from_lark(f"start: T\nT: /{regex}/"))
+    if reason:
+        said = [line.strip() for line in reason.splitlines() if line.strip().startswith("error:")]
+        raise schemas.refuse(path, f"the pattern cannot be enforced: {said[0][7:] if said else reason.splitlines()[0]}")
+    return regex
+
+
+def _fits(value: str, branch: Branch, schemas: Schemas, path: Path) -> bool:
+    """Does a listed string keep what the schema says besides?"""
+    schema = branch.schema
+    least, most = schema.get("minLength"), schema.get("maxLength")
+    if isinstance(least, int) and len(value) < least or isinstance(most, int) and len(value) > most:
+        return False
+    if isinstance(pattern := schema.get("pattern"), str):
+        try:
+            return re.search(pattern, value) is not None
+        except re.error as error:
+            raise schemas.refuse((*path, "pattern"), f"the pattern cannot be enforced: {error}") from error
+    return True
+
+
+def read_otherwise(types: frozenset[str]) -> list[str]:
+    """Regexes of the texts that a parser reads as another type than string where these types are declared."""
+    if types == {"string"}:
+        return []
+    guessed = not types
+    found: list[str] = []
+    words = ["true", "True", "false", "False", "null", "None"] if guessed else []
+    words += ["true", "True", "false", "False"] if "boolean" in types else []
+    words += ["null"] if "null" in types else []
+    if words:
+        found.append(f"{_SPACE}(?:{'|'.join(words)}){_SPACE}")
+    if guessed or types & {"integer", "number"}:
+        found.append(f"{_SPACE}{_NUMBER}{_SPACE}")
+    if guessed or "object" in types:
+        found.append(rf"{_SPACE}\{{{ANYTHING}")
+    if guessed or "array" in types:
+        found.append(rf"{_SPACE}\[{ANYTHING}")
+    return found
+
+
+def scalar_text(branch: Branch) -> str | None:
+    """A scalar that is no string, as an expression that may stand beside strings in one terminal. None: it cannot."""
+    if branch.values is not None:
+        return " | ".join(literal(json.dumps(value)) for value in branch.values) or None
+    if branch.kind == "null":
+        return '"null"'
+    if branch.kind == "boolean":
+        return '"true" | "false"'
+    if branch.kind in ("integer", "number") and not any(key in branch.schema for key in _BOUNDS):
+        return f"/{_INTEGER if branch.kind == 'integer' else _NUMBER}/"
+    return None
+
+
+NUMERIC_START = rf"{_SPACE}[-0-9]{ANYTHING}"
+"""What strings may not begin with beside a number whose bounds no terminal can say."""
+
+
+def ended(lines: Lines, rules: CallRules, text: str, ending: Ending, hint: str = "v") -> str:
+    """Lark for a value's text and its ending. text: an expression over the value itself."""
+    body = text
+    if ending.layout and text != FREE:
+        outside = r" & ~/\n(?s:.*)/ & ~/(?s:.*)\n/"
+        body = f'(("\\n" {lines.terminal(text)} "\\n") | ({lines.terminal(text)}{outside}))'
+    never = "".join(f" & ~/{ANYTHING}(?:{regex}){ANYTHING}/" for regex in ending.never)
+    first, *rest = parts(rules, ending.marker)
+    if isinstance(first, int):
+        spelled_out = f" & ~/{ANYTHING}{quoted(ending.marker)}{ANYTHING}/"
+        return f"{lines.terminal(f'{body}{spelled_out}{never}')} {joined([first, *rest])}"
+    whole = f"({body} {literal(first)})"
+    if text != FREE:
+        whole += f" & ~/{ANYTHING}{quoted(first)}(?s:.+)/"
+    lazy = lines.shared(lines.terminal(whole + never), "lazy", hint)
+    return " ".join(filter(None, (lazy, joined(rest))))
+
+
