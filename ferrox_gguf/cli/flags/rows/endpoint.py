@@ -60,8 +60,6 @@ ROWS = (
         names=("--spm-infill",),
         group=Group.ENDPOINT,
         sets="spm_infill",
-        state=State.ACCEPTED,
-        why=NOT_YET,
         help="/infill: put the text after the gap before the text in front of it",
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ferrox_gguf.cli.flags.flag import NOT_YET, Flag, Group, State
+from ferrox_gguf.cli.flags.flag import Flag, Group
 from ferrox_gguf.cli.flags.values import choice, integer
 from ferrox_gguf.settings import Settings
 
@@ -47,8 +47,6 @@ ROWS = (
         group=Group.VECTOR,
         value=integer(-1),
         sets="embedding.normalize",
-        state=State.ACCEPTED,
-        why=NOT_YET,
         default="2, euclidean",
         help="length of the vectors: -1 as they are, 0 largest number 32760, 1 taxicab, 2 euclidean, more: p-norm",
     ),
