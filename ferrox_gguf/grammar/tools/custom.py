@@ -7,6 +7,7 @@ them.
 from __future__ import annotations
 
 from ferrox_gguf.errors import NotSupported
+from ferrox_gguf.grammar.tools.custom_tagged import CustomTagged
 from ferrox_gguf.grammar.tools.json_form import JsonForm
 from ferrox_gguf.grammar.tools.rules import CallRules
 from ferrox_gguf.posture.values import CallMarkers
@@ -21,6 +22,8 @@ class Custom:
             return CustomJson(markers).lark(rules)
         if markers is not None and markers.payload == "name_json" and (markers.call_open or markers.section_open):
             return CustomNamed(markers).lark(rules)
+        if markers is not None and markers.payload == "tagged":
+            return CustomTagged(markers).lark(rules)
         raise NotSupported("tool_choice cannot be enforced for the tool calls of this chat template")
 
 

@@ -22,7 +22,9 @@ class CustomTagged(Tagged):
         told_apart = opener and markers.key_open and markers.value_close and end
         if not told_apart or not (markers.key_close or markers.value_open):
             raise NotSupported("tool_choice cannot be enforced for the tool calls of this chat template")
-        section = (markers.section_open, markers.section_close) if markers.call_open and markers.section_open else ("", "")
+        section = (
+            (markers.section_open, markers.section_close) if markers.call_open and markers.section_open else ("", "")
+        )
         between = f"{GAP}{markers.value_open}" if markers.value_open else ""
         super().__init__(
             Form(

@@ -30,7 +30,9 @@ class GptOss:
     def _call(self, rules: CallRules, lines: Lines, index: int) -> str:
         name = rules.tools[index].name
         if _NAME.fullmatch(name) is None:
-            raise InvalidField(f"tools.{index}.function.name", "this name cannot be written in the model's tool-call form")
+            raise InvalidField(
+                f"tools.{index}.function.name", "this name cannot be written in the model's tool-call form"
+            )
         recipient = f" to=functions.{name}"
         headers = [
             f"{recipient}{CHANNEL}commentary json{MESSAGE}",

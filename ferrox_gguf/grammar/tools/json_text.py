@@ -27,9 +27,9 @@ def json_text(schemas: Schemas, alternatives: Sequence[JsonObject], path: Path, 
     """Lark for a JSON value of one of `alternatives`, which are prepared. marker: what no string in it may hold."""
     writing = _Writing(schemas, marker)
     parts = [writing.schema(dict(part)) for part in alternatives]
-    whole = parts[0] if len(parts) == 1 and isinstance(parts[0], dict) else {"anyOf": parts}
     writing.follow()
-    whole = {**whole, "x-guidance": {"whitespace_pattern": WHITE_SPACE}}
+    whole: dict[str, Json] = {"x-guidance": {"whitespace_pattern": WHITE_SPACE}}
+    whole |= parts[0] if len(parts) == 1 and isinstance(parts[0], dict) else {"anyOf": parts}
     if writing.definitions:
         whole["$defs"] = writing.definitions
     text = json.dumps(whole, ensure_ascii=True)
@@ -102,7 +102,8 @@ class _Writing:
             return
         kinds = out.get("type")
         names = kinds if isinstance(kinds, list) else [kinds] if kinds is not None else []
-        parts: list[Json] = list(out["allOf"]) if isinstance(out.get("allOf"), list) else []  # type: ignore[arg-type]
+        given = out.get("allOf")
+        parts: list[Json] = [*given] if isinstance(given, list) else []
         united = "anyOf" in out or bool(parts)
         if "string" in names or (not names and not united):
             if "pattern" in out or "format" in out:

@@ -81,9 +81,7 @@ def _condition(terms: Sequence[str]) -> str:
     return f" %if {whole}"
 
 
-def _in_order(
-    lines: Lines, names: Sequence[str], written: Mapping[str, str], needed: set[str], separator: str
-) -> str:
+def _in_order(lines: Lines, names: Sequence[str], written: Mapping[str, str], needed: set[str], separator: str) -> str:
     """From the last member to the first: what may follow when something stands before, and when nothing does."""
     first, later = '""', '""'
     for name in reversed(names):

@@ -16,8 +16,8 @@ class MiniCpm5(Invoked):
     def __init__(self) -> None:
         super().__init__(words=("function", "param"))
 
-    def raw(self, rules: CallRules, lines: Lines, text: str) -> str:
+    def raw(self, rules: CallRules, lines: Lines, text: str, ending: Ending) -> str:
         body = lines.terminal(text)
-        plain = ended(lines, rules, f"({body} & /[^<]*/)", self.form.ending)
+        plain = ended(lines, rules, f"({body} & /[^<]*/)", ending)
         inside = ended(lines, rules, text, Ending(CDATA_CLOSE))
-        return lines.rule(f"{plain}\n | {literal(CDATA_OPEN)} {inside} {literal(self.form.ending.marker)}", "v")
+        return lines.rule(f"{plain}\n | {literal(CDATA_OPEN)} {inside} {literal(ending.marker)}", "v")

@@ -11,9 +11,7 @@ import re
 ANYTHING = "(?s:.*)"
 
 _DAY = r"(?:0[1-9]|1[0-9]|2[0-8])"
-_DATE = (
-    rf"[0-9]{{4}}-(?:(?:0[1-9]|1[0-2])-{_DAY}|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)"
-)
+_DATE = rf"[0-9]{{4}}-(?:(?:0[1-9]|1[0-2])-{_DAY}|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)"
 _TIME = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]{1,9})?(?:Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _BYTE = r"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
@@ -35,7 +33,7 @@ FORMATS = {
 """Plain writings of each format, without JSON's quotes; rarer ones (a leap day, mixed IPv6) are left out."""
 
 _CLASSES = {"d": "0-9", "w": "A-Za-z0-9_"}
-_TOKEN = re.compile(r"\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)|.", re.DOTALL)
+_ITEM = re.compile(r"\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)|.", re.DOTALL)
 
 
 def searched(pattern: str) -> str:
@@ -56,33 +54,33 @@ def _branches(pattern: str) -> list[list[str]]:
     """The alternatives at the pattern's top, translated."""
     branches: list[list[str]] = [[]]
     depth, in_class = 0, False
-    for token in _TOKEN.findall(pattern):
-        if token == "|" and depth == 0 and not in_class:
+    for item in _ITEM.findall(pattern):
+        if item == "|" and depth == 0 and not in_class:
             branches.append([])
             continue
-        branches[-1].append(_translated(token, in_class))
+        branches[-1].append(_translated(item, in_class))
         if in_class:
-            in_class = token != "]"
-        elif token == "[":
+            in_class = item != "]"
+        elif item == "[":
             in_class = True
-        elif token in "()":
-            depth += 1 if token == "(" else -1
+        elif item in "()":
+            depth += 1 if item == "(" else -1
     return branches
 
 
-def _translated(token: str, in_class: bool) -> str:
-    if token[0] == "\\" and len(token) == 2:
-        kind = token[1]
+def _translated(item: str, in_class: bool) -> str:
+    if item[0] == "\\" and len(item) == 2:
+        kind = item[1]
         if (letters := _CLASSES.get(kind.lower())) is not None and (kind.islower() or not in_class):
             return letters if in_class else f"[{'' if kind.islower() else '^'}{letters}]"
-        return r"\/" if kind == "/" else token
+        return r"\/" if kind == "/" else item
     if in_class:
-        return f"\\{token}" if token in "[&~/" else _control(token)
-    return r"[^\n\r]" if token == "." else r"\/" if token == "/" else _control(token)
+        return f"\\{item}" if item in "[&~/" else _control(item)
+    return r"[^\n\r]" if item == "." else r"\/" if item == "/" else _control(item)
 
 
-def _control(token: str) -> str:
-    return f"\\x{{{ord(token):x}}}" if len(token) == 1 and ord(token) < 32 else token
+def _control(item: str) -> str:
+    return f"\\x{{{ord(item):x}}}" if len(item) == 1 and ord(item) < 32 else item
 
 
 def quoted(text: str) -> str:

@@ -96,7 +96,9 @@ class Schemas:
         least, most = schema.get("minProperties"), schema.get("maxProperties")
         members = Members(
             properties if isinstance(properties, Mapping) else {},
-            frozenset(name for name in required if isinstance(name, str)) if isinstance(required, list) else frozenset(),
+            frozenset(name for name in required if isinstance(name, str))
+            if isinstance(required, list)
+            else frozenset(),
             None if rest is False or "additionalProperties" not in schema else rest,
             least if isinstance(least, int) else 0,
             most if isinstance(most, int) else None,
@@ -128,7 +130,9 @@ class Schemas:
             return [{}]
         if budget <= 0:
             raise self.refuse(path, "refers to itself without end")
-        plain = {key: value for key, value in node.items() if key not in ("$ref", "anyOf", "allOf", "$defs", "definitions")}
+        plain = {
+            key: value for key, value in node.items() if key not in ("$ref", "anyOf", "allOf", "$defs", "definitions")
+        }
         out: list[JsonObject] = [plain]
         if isinstance(pointer := node.get("$ref"), str):
             out = self._both(out, self._flat(self.follow(pointer), path, budget - 1), path)
@@ -137,7 +141,11 @@ class Schemas:
                 where = (*path, "allOf", str(at))
                 out = self._both(out, self._flat(part, where, budget - 1), where)
         if isinstance(parts := node.get("anyOf"), list):
-            union = [flat for at, part in enumerate(parts) for flat in self._flat(part, (*path, "anyOf", str(at)), budget - 1)]
+            union = [
+                flat
+                for at, part in enumerate(parts)
+                for flat in self._flat(part, (*path, "anyOf", str(at)), budget - 1)
+            ]
             out = self._both(out, union, path)
         return out
 
@@ -167,7 +175,9 @@ class Schemas:
         if key == "required" and isinstance(a, list) and isinstance(b, list):
             return [*a, *(name for name in b if name not in a)]
         if key == "properties" and isinstance(a, dict) and isinstance(b, dict):
-            both = {name: {"allOf": [a[name], b[name]]} for name in a.keys() & b.keys() if a[name] != b[name]}
+            both: dict[str, Json] = {
+                name: {"allOf": [a[name], b[name]]} for name in a.keys() & b.keys() if a[name] != b[name]
+            }
             return {**a, **b, **both}
         if key in _LEAST and isinstance(a, (int, float)) and isinstance(b, (int, float)):
             return max(a, b)
@@ -187,7 +197,9 @@ def _typed(flat: JsonObject) -> list[Branch]:
     """One branch a type. A schema without a type whose keywords concern some types only allows the others whole."""
     values = Branch("", flat).values
     if values is not None:
-        values = [value for value in values if "type" not in flat or any(_allows(flat["type"], k) for k in _kinds(value))]
+        values = [
+            value for value in values if "type" not in flat or any(_allows(flat["type"], k) for k in _kinds(value))
+        ]
         rest = {key: value for key, value in flat.items() if key not in ("type", "enum", "const")}
         groups: dict[str, list[Json]] = {}
         for value in values:

@@ -87,7 +87,9 @@ class Tagged:
     def call(self, rules: CallRules, lines: Lines, index: int) -> str:
         name = rules.tools[index].name
         if re.fullmatch(self.form.key, name) is None:
-            raise InvalidField(f"tools.{index}.function.name", "this name cannot be written in the model's tool-call form")
+            raise InvalidField(
+                f"tools.{index}.function.name", "this name cannot be written in the model's tool-call form"
+            )
         schemas = Schemas(object_schema(rules.tools[index]), rules.field(index))
         arguments = self.arguments(rules, lines, schemas)
         return f"{self.opening(rules, name)} {LAYOUT} {arguments} {spelled(rules, self.form.call[1])}"
@@ -105,14 +107,17 @@ class Tagged:
         members = schemas.members(branch, ())
 
         def write(key: str, path: Path) -> str:
-            if re.fullmatch(self.form.key, key) is None:
-                raise schemas.refuse(path, "a parameter of this name cannot be written in the model's tool-call form")
+            self.require_key(schemas, key, path)
             declared = schemas.declared.member(key)
             return f"{self.parameter(rules, lines, schemas, key, members.properties[key], declared, path)} {LAYOUT}"
 
-        return member_rules(schemas, lines, members, (), write, self._rest(rules, lines, schemas, members))
+        return member_rules(schemas, lines, members, (), write, self.rest(rules, lines, schemas, members))
 
-    def _rest(self, rules: CallRules, lines: Lines, schemas: Schemas, members: Members) -> str | None:
+    def require_key(self, schemas: Schemas, key: str, path: Path) -> None:
+        if re.fullmatch(self.form.key, key) is None:
+            raise schemas.refuse(path, "a parameter of this name cannot be written in the model's tool-call form")
+
+    def rest(self, rules: CallRules, lines: Lines, schemas: Schemas, members: Members) -> str | None:
         """A parameter that the schema allows without naming it."""
         if members.rest is None:
             return None
@@ -133,7 +138,7 @@ class Tagged:
             return self._by_kind(rules, lines, schemas, key, branches, known, path)
         head = spelled(rules, self.form.head(key, ""))
         types = declared.types or self.form.undeclared.types
-        return f"{head} {self.value(rules, lines, schemas, branches, types, path)}"
+        return f"{head} {self.value(rules, lines, schemas, branches, types, path, self.form.ending)}"
 
     def _by_kind(
         self,
@@ -152,8 +157,8 @@ class Tagged:
         for branch in branches:
             head = spelled(rules, self.form.head(key, branch.kind))
             types = known or frozenset({branch.kind})
-            if _is_read(branch.kind, types):
-                found.append(f"{head} {self.value(rules, lines, schemas, [branch], types, path)}")
+            if is_read(branch.kind, types):
+                found.append(f"{head} {self.value(rules, lines, schemas, [branch], types, path, self.form.ending)}")
         if not found:
             raise schemas.refuse(path, "no value can match")
         return lines.rule("\n | ".join(found), "p")
@@ -166,14 +171,14 @@ class Tagged:
         branches: list[Branch],
         types: frozenset[str],
         path: Path,
+        ending: Ending,
     ) -> str:
         """Lark for a value up to behind its ending. types: those that a parser looks for; none: it guesses."""
-        ending = self.form.ending
         if any(branch.kind == "" for branch in branches):
             if not types or types == STRING.types:
-                return self.raw(rules, lines, FREE)
+                return self.raw(rules, lines, FREE, ending)
             branches = [Branch(kind, {"type": kind}) for kind in sorted(types)]
-        readable = [branch for branch in branches if _is_read(branch.kind, types)]
+        readable = [branch for branch in branches if is_read(branch.kind, types)]
         strings = [branch for branch in readable if branch.kind == "string"]
         others = [branch for branch in readable if branch.kind != "string"]
         found: list[str] = []
@@ -192,28 +197,26 @@ class Tagged:
             others = apart
             union = " | ".join([text for text in texts if text is not None] + scalars)
             if union:
-                found.append(self.raw(rules, lines, FREE if union == f"({FREE})" else union))
+                found.append(self.raw(rules, lines, FREE if union == f"({FREE})" else union, ending))
         if others:
             value = json_text(schemas, [branch.schema for branch in others], path, ending.marker)
-            found.append(self._json(rules, lines, value))
+            found.append(self._json(rules, lines, value, ending))
         if not found:
             raise schemas.refuse(path, "no value of this schema can be written in the model's tool-call form")
         return found[0] if len(found) == 1 else lines.rule("\n | ".join(found), "v")
 
-    def raw(self, rules: CallRules, lines: Lines, text: str) -> str:
-        return ended(lines, rules, text, self.form.ending)
+    def raw(self, rules: CallRules, lines: Lines, text: str, ending: Ending) -> str:
+        return ended(lines, rules, text, ending)
 
-    def _json(self, rules: CallRules, lines: Lines, value: str) -> str:
+    def _json(self, rules: CallRules, lines: Lines, value: str, ending: Ending) -> str:
         rule = lines.rule(value, "json")
-        if self.form.ending.layout:
+        if ending.layout:
             rule = f'("\\n" {rule} "\\n" | {rule})'
-        return f"{rule} {spelled(rules, self.form.ending.marker)}"
+        return f"{rule} {spelled(rules, ending.marker)}"
 
 
 OTHER_KINDS = ("null", "boolean", "number", "array", "object")
 
 
-def _is_read(kind: str, types: frozenset[str]) -> bool:
+def is_read(kind: str, types: frozenset[str]) -> bool:
     return not types or kind in types or (kind == "integer" and "number" in types)
-
-

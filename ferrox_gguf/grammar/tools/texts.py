@@ -17,7 +17,6 @@ from ferrox_gguf.grammar.tools.lines import Lines, joined, parts
 from ferrox_gguf.grammar.tools.pattern import ANYTHING, FORMATS, quoted, searched
 from ferrox_gguf.grammar.tools.rules import CallRules, literal
 from ferrox_gguf.grammar.tools.schemas import Branch, Path, Schemas
-from ferrox_gguf.json_types import Json
 
 FREE = f"/{ANYTHING}/"
 
@@ -44,7 +43,9 @@ def forgotten(ends: Sequence[str], going_on: str) -> str:
     return f"(?:{'|'.join(map(quoted, ends))})[ \\t\\r\\n]{{0,8}}{quoted(going_on)}"
 
 
-def string_text(schemas: Schemas, branch: Branch, path: Path, unless: Sequence[str] = (), ending: str = "") -> str | None:
+def string_text(
+    schemas: Schemas, branch: Branch, path: Path, unless: Sequence[str] = (), ending: str = ""
+) -> str | None:
     """Lark's expression for the strings of `branch`. unless: regexes of texts that would be read as something else.
     ending: what no listed string may hold. None: no string is left."""
     schema = branch.schema
@@ -76,7 +77,7 @@ def _fits(value: str, branch: Branch, schemas: Schemas, path: Path) -> bool:
     """Does a listed string keep what the schema says besides?"""
     schema = branch.schema
     least, most = schema.get("minLength"), schema.get("maxLength")
-    if isinstance(least, int) and len(value) < least or isinstance(most, int) and len(value) > most:
+    if (isinstance(least, int) and len(value) < least) or (isinstance(most, int) and len(value) > most):
         return False
     if isinstance(pattern := schema.get("pattern"), str):
         try:
@@ -125,7 +126,7 @@ NUMERIC_START = rf"{_SPACE}[-0-9]{ANYTHING}"
 
 def ended(lines: Lines, rules: CallRules, text: str, ending: Ending, hint: str = "v") -> str:
     """Lark for a value's text and its ending. text: an expression over the value itself."""
-    body = text
+    body = f"({text})"
     if ending.layout and text != FREE:
         outside = r" & ~/\n(?s:.*)/ & ~/(?s:.*)\n/"
         body = f'(("\\n" {lines.terminal(text)} "\\n") | ({lines.terminal(text)}{outside}))'
@@ -139,5 +140,3 @@ def ended(lines: Lines, rules: CallRules, text: str, ending: Ending, hint: str =
         whole += f" & ~/{ANYTHING}{quoted(first)}(?s:.+)/"
     lazy = lines.shared(lines.terminal(whole + never), "lazy", hint)
     return " ".join(filter(None, (lazy, joined(rest))))
-
-
