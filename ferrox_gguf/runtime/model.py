@@ -80,7 +80,7 @@ class ServedModel:
         self.vocabulary, self.engine, self.voices = vocabulary, engine, voices
         self.adapters = adapters or Adapters()
         self._settings, self._constraints, self._aside = settings, constraints, aside
-        self._fill = fill or FillLimits(settings.context.n_batch, settings.context.n_ctx)
+        self._fill = fill or FillLimits(settings.context.n_batch, settings.context.n_ctx, settings.spm_infill)
         # A table belongs to one thread: readers run on the event loop, budgets in the engine's thread.
         self._pieces, self._engine_pieces = PieceTable(vocabulary), PieceTable(vocabulary)
         self._groups = itertools.count()
