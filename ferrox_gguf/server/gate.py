@@ -6,8 +6,7 @@ import hmac
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import Response
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ferrox_gguf.errors import FerroxError, Unauthorised, Unavailable
@@ -36,7 +35,8 @@ class Gate:
         headers = Headers(scope=scope)
         send = self._with_origin(send, headers.get("origin"))
         if scope["method"] == "OPTIONS":
-            await preflight(self._cors)(scope, receive, send)
+            await send({"type": "http.response.start", "status": 200, "headers": preflight_headers(self._cors)})
+            await send({"type": "http.response.body", "body": b""})
         elif refusal := self._refusal(scope["path"], headers):
             await error_response(refusal, scope["path"])(scope, receive, send)
         else:
@@ -55,10 +55,12 @@ class Gate:
         allowed = allowed_origin(self._cors, origin)
         if allowed is None:
             return send
+        value = allowed.encode("latin-1")
 
         async def send_with_origin(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message)["access-control-allow-origin"] = allowed
+                headers = [*message.get("headers", ()), (b"Access-Control-Allow-Origin", value)]
+                message = {**message, "headers": headers}
             await send(message)
 
         return send_with_origin
@@ -89,13 +91,12 @@ def is_local(origin: str) -> bool:
     return urlsplit(origin).hostname in ("localhost", "127.0.0.1", "::1")
 
 
-def preflight(cors: CorsSettings) -> Response:
-    return Response(
-        b"",
-        media_type="text/html",
-        headers={
-            "access-control-allow-credentials": "true" if cors.credentials else "false",
-            "access-control-allow-methods": cors.methods,
-            "access-control-allow-headers": cors.headers,
-        },
-    )
+def preflight_headers(cors: CorsSettings) -> list[tuple[bytes, bytes]]:
+    """What a browser asks before it sends. Spelled as llama-server spells them: scripts compare letter by letter."""
+    return [
+        (b"Access-Control-Allow-Credentials", b"true" if cors.credentials else b"false"),
+        (b"Access-Control-Allow-Methods", cors.methods.encode("latin-1")),
+        (b"Access-Control-Allow-Headers", cors.headers.encode("latin-1")),
+        (b"Content-Type", b"text/html"),
+        (b"Content-Length", b"0"),
+    ]
