@@ -41,7 +41,7 @@ class Constraints:
         """A forced tool choice, or the request's own constraint. Raises InvalidField or NotSupported."""
         request = conversation.request
         if request.tools and request.tool_choice.mode in FORCED_CHOICES:
-            return self._maker(self._tool_choice(conversation), self._thought_gate(conversation))
+            return self._maker(self._tool_choice(conversation), self._call_gate(conversation))
         spec = request.generation.grammar
         if spec is None:
             return None
@@ -64,9 +64,23 @@ class Constraints:
             request.tools,
             request.tool_choice,
             parallel=conversation.prompt.parallel_calls,
-            special=self.vocabulary.token_of,
+            special=self._special,
             end_tokens=self.vocabulary.end_tokens,
         )
+
+    def _special(self, text: str) -> int | None:
+        """The token that a grammar must name by its id (as `llama/guidance.py` says)."""
+        token = self.vocabulary.token_of(text)
+        named = token is not None and (
+            self.vocabulary.is_control(token) or (text.startswith("<") and text.endswith(">"))
+        )
+        return token if named else None
+
+    def _call_gate(self, conversation: Conversation) -> Callable[[], Gate] | None:
+        """Harmony's calls are messages like its thoughts: their constraint has the thoughts before them in it."""
+        reasoning = conversation.voice.posture.reasoning
+        harmony = reasoning is not None and reasoning.style is ReasoningStyle.HARMONY
+        return None if harmony else self._thought_gate(conversation)
 
     def _trigger_gate(self, spec: GrammarSpec) -> Callable[[], Gate] | None:
         if not spec.lazy:

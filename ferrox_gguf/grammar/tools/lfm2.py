@@ -10,7 +10,7 @@ from ferrox_gguf.grammar.tools.literals import COMMA, Literals
 from ferrox_gguf.grammar.tools.members import member_rules
 from ferrox_gguf.grammar.tools.rules import LAYOUT, CallRules, literal, object_schema, repeated
 from ferrox_gguf.grammar.tools.schemas import Branch, Path, Schemas
-from ferrox_gguf.grammar.tools.texts import string_text
+from ferrox_gguf.grammar.tools.texts import listed, said, string_text
 
 OPENER, CLOSER = "<|tool_call_start|>", "<|tool_call_end|>"
 _NAME = re.compile(r"[^\s<>()\[\],\"'=]{1,200}")
@@ -26,13 +26,9 @@ class PythonNotation:
     def string(self, lines: Lines, schemas: Schemas, branch: Branch, path: Path) -> str | None:
         schema = branch.schema
         if branch.values is not None:
-            text = string_text(schemas, branch, path)
-            kept = [value for value in branch.values if isinstance(value, str)]
-            if text is None or not kept:
-                return None
-            allowed = [value for value in kept if literal(value) in text]
-            return lines.terminal(" | ".join(literal(f'"{value.translate(_ESCAPES)}"') for value in allowed))
-        if "pattern" in schema or "format" in schema:
+            written = [f'"{value.translate(_ESCAPES)}"' for value in listed(schemas, branch, path)]
+            return lines.terminal(" | ".join(map(literal, written))) if written else None
+        if said(branch, "pattern") or said(branch, "format"):
             text = string_text(schemas, branch, path)
             inside = lines.terminal(f"({text} & /[^\"'\\\\]*/)")
             return lines.terminal(f'("\\"" {inside} "\\"") | ("\'" {inside} "\'")')

@@ -12,7 +12,7 @@ from ferrox_gguf.grammar.tools.json_text import json_text
 from ferrox_gguf.grammar.tools.lines import Lines
 from ferrox_gguf.grammar.tools.members import member_rules
 from ferrox_gguf.grammar.tools.rules import literal
-from ferrox_gguf.grammar.tools.schemas import KINDS, Branch, Members, Path, Schemas
+from ferrox_gguf.grammar.tools.schemas import KINDS, Branch, Members, Path, Schemas, kind_of
 from ferrox_gguf.grammar.tools.texts import scalar_text
 from ferrox_gguf.json_types import Json
 
@@ -73,7 +73,7 @@ class Literals:
             scalar = scalar_text(branch)
             return self._lines.terminal(scalar) if scalar else json_text(self._schemas, [branch.schema], path)
         if branch.values is not None:
-            raise self._schemas.refuse(path, "listed containers cannot be enforced in this model's tool-call form")
+            return " | ".join(self._constant(value, path) for value in branch.values)
         return self._array(branch, path) if kind == "array" else self._object(branch, path)
 
     def _words(self, branch: Branch) -> str:
@@ -85,20 +85,48 @@ class Literals:
 
     def _array(self, branch: Branch, path: Path) -> str:
         schema = branch.schema
-        if "prefixItems" in schema:
-            raise self._schemas.refuse(
-                (*path, "prefixItems"), "lists of fixed places cannot be enforced in this model's tool-call form"
-            )
-        items = schema.get("items")
-        if items is False:
-            return '"[" "]"'
-        item = self.anything() if items is None or items is True else self.value(items, (*path, "items"))
-        least, most = schema.get("minItems", 0), schema.get("maxItems")
+        places = schema.get("prefixItems")
+        prefix = places if isinstance(places, list) else []
+        rest = schema.get("items", True)
+        least, most = schema.get("minItems"), schema.get("maxItems")
         least = least if isinstance(least, int) else 0
-        if most == 0:
-            return '"[" "]"'
-        some = f"{item} ({COMMA} {item}){{{max(least - 1, 0)},{most - 1 if isinstance(most, int) else ''}}}"
-        return f'"[" {some} "]"' if least else f'"[" ({some})? "]"'
+        most = most if isinstance(most, int) else None
+        rules = [self.value(place, (*path, "prefixItems", str(at))) for at, place in enumerate(prefix)]
+        if rest is False:
+            most = len(rules) if most is None else min(most, len(rules))
+        if most is not None and least > most:
+            return ""
+        rules = rules[:most]
+        inside = "" if most == len(rules) else self._further(rest, len(rules), least, most, path)
+        for at in reversed(range(len(rules))):
+            item = f"{COMMA} {rules[at]}" if at else rules[at]
+            inside = f"{item} {inside}" if at < least else f"({item} {inside})?"
+        return f'"[" {inside} "]"'
+
+    def _further(self, items: Json, places: int, least: int, most: int | None, path: Path) -> str:
+        """Items behind those of fixed places."""
+        item = self.anything() if items is True else self.value(items, (*path, "items"))
+        least, room = max(least - places, 0), "" if most is None else most - places
+        if places:
+            return f"({COMMA} {item}){{{least},{room}}}"
+        some = f"{item} ({COMMA} {item}){{{max(least - 1, 0)},{'' if room == '' else int(room) - 1}}}"
+        return some if least else f"({some})?"
+
+    def _constant(self, value: Json, path: Path) -> str:
+        """A listed value, written out."""
+        if isinstance(value, list):
+            return f'"[" {f" {COMMA} ".join(self._constant(item, path) for item in value)} "]"'
+        if isinstance(value, dict):
+            entries = [
+                f"{self._notation.key(self._schemas, key, path)} {COLON} {self._constant(item, path)}"
+                for key, item in value.items()
+            ]
+            return f'"{{" {f" {COMMA} ".join(entries)} "}}"'
+        kind = kind_of(value)
+        written = self._branch(Branch(kind, {"enum": [value]}), path)
+        if not written:
+            raise self._schemas.refuse(path, "a listed value cannot be written in the model's tool-call form")
+        return written
 
     def _object(self, branch: Branch, path: Path) -> str:
         schema = branch.schema

@@ -41,7 +41,7 @@ _MOST = frozenset({"maxLength", "maxItems", "maxProperties", "maximum", "exclusi
 @dataclass(frozen=True, slots=True)
 class Branch:
     """kind: a JSON type, or "" where anything goes.  schema: what holds of it, with neither references nor unions
-    at its top."""
+    at its top (a string's further patterns and formats are in its `allOf`)."""
 
     kind: str
     schema: JsonObject = field(default_factory=dict)
@@ -161,6 +161,9 @@ class Schemas:
             if key not in out or out[key] == value:
                 out[key] = value
                 continue
+            if key in ("pattern", "format"):
+                out["allOf"] = [*_parts(out), {key: value}]
+                continue
             merged = self._merged_keyword(key, out[key], value, path)
             if key in ("type", "enum") and merged == []:
                 return None
@@ -186,6 +189,11 @@ class Schemas:
         if key == "additionalProperties" and (a is False or b is False):
             return False
         raise self.refuse((*path, key), f"two different {key!r} cannot be enforced together in this tool-call form")
+
+
+def _parts(schema: JsonObject) -> list[Json]:
+    parts = schema.get("allOf")
+    return parts if isinstance(parts, list) else []
 
 
 def _allows(types: Json, kind: str) -> bool:
@@ -218,7 +226,8 @@ def _typed(flat: JsonObject) -> list[Branch]:
 
 def _of_kind(schema: JsonObject, kind: str) -> dict[str, Json]:
     family = "number" if kind == "integer" else kind
-    return {key: value for key, value in schema.items() if _KIND_OF.get(key) == family}
+    own = {key: value for key, value in schema.items() if _KIND_OF.get(key) == family}
+    return {**own, "allOf": _parts(schema)} if kind == "string" and _parts(schema) else own
 
 
 def kind_of(value: Json) -> str:

@@ -48,21 +48,34 @@ def string_text(
 ) -> str | None:
     """Lark's expression for the strings of `branch`. unless: regexes of texts that would be read as something else.
     ending: what no listed string may hold. None: no string is left."""
-    schema = branch.schema
     if branch.values is not None:
-        values = [value for value in branch.values if isinstance(value, str) and _fits(value, branch, schemas, path)]
-        kept = [v for v in values if not (ending and ending in v) and not any(re.fullmatch(u, v) for u in unless)]
+        kept = [
+            value
+            for value in listed(schemas, branch, path)
+            if not (ending and ending in value) and not any(re.fullmatch(regex, value) for regex in unless)
+        ]
         return f"({' | '.join(map(literal, kept))})" if kept else None
-    wanted: list[str] = []
-    if isinstance(pattern := schema.get("pattern"), str):
-        wanted.append(checked_regex(schemas, searched(pattern), (*path, "pattern")))
-    if isinstance(name := schema.get("format"), str) and name in FORMATS:
-        wanted.append(FORMATS[name])
+    schema = branch.schema
+    wanted = [checked_regex(schemas, searched(pattern), (*path, "pattern")) for pattern in said(branch, "pattern")]
+    wanted += [FORMATS[name] for name in said(branch, "format") if name in FORMATS]
     least, most = schema.get("minLength"), schema.get("maxLength")
     if least or most is not None:
         wanted.append(f"(?s:.{{{least or 0},{'' if most is None else most}}})")
     parts = [f"/{regex}/" for regex in wanted] or [FREE]
     return f"({' & '.join([*parts, *(f'~/{regex}/' for regex in unless)])})"
+
+
+def listed(schemas: Schemas, branch: Branch, path: Path) -> list[str]:
+    """The strings that a schema lists and that keep what it says besides."""
+    values = branch.values or []
+    return [value for value in values if isinstance(value, str) and _fits(value, branch, schemas, path)]
+
+
+def said(branch: Branch, keyword: str) -> list[str]:
+    """All that a string's schema says by one keyword."""
+    parts = branch.schema.get("allOf")
+    schemas = [branch.schema, *(part for part in (parts if isinstance(parts, list) else []) if isinstance(part, dict))]
+    return [value for schema in schemas if isinstance(value := schema.get(keyword), str)]
 
 
 def checked_regex(schemas: Schemas, regex: str, path: Path) -> str:
@@ -79,12 +92,10 @@ def _fits(value: str, branch: Branch, schemas: Schemas, path: Path) -> bool:
     least, most = schema.get("minLength"), schema.get("maxLength")
     if (isinstance(least, int) and len(value) < least) or (isinstance(most, int) and len(value) > most):
         return False
-    if isinstance(pattern := schema.get("pattern"), str):
-        try:
-            return re.search(pattern, value) is not None
-        except re.error as error:
-            raise schemas.refuse((*path, "pattern"), f"the pattern cannot be enforced: {error}") from error
-    return True
+    try:
+        return all(re.search(pattern, value) is not None for pattern in said(branch, "pattern"))
+    except re.error as error:
+        raise schemas.refuse((*path, "pattern"), f"the pattern cannot be enforced: {error}") from error
 
 
 def read_otherwise(types: frozenset[str]) -> list[str]:
