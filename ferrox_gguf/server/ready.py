@@ -50,7 +50,7 @@ def make_ready(settings: Settings, assembled: Assembled) -> Ready:
         served,
         describe(settings, assembled),
         assembled.close,
-        assembled.engine.slots,
+        assembled.engine,
         assembled.reader.embeddings if assembled.reader else None,
     )
 

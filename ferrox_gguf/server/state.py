@@ -5,10 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
 
 from starlette.requests import Request
 
-from ferrox_gguf.engine.stats import SlotSnapshot
+from ferrox_gguf.engine.snapshot import SlotFile
+from ferrox_gguf.engine.stats import EngineStats, SlotSnapshot
 from ferrox_gguf.errors import Unavailable
 from ferrox_gguf.runtime.embedding import Embeddings
 from ferrox_gguf.runtime.model import ServedModel
@@ -18,11 +21,21 @@ from ferrox_gguf.wire.description import ModelDescription
 from ferrox_gguf.wire.served import Served
 
 
+class Lanes(Protocol):
+    """The engine's slots and counters. The three that change a slot wait until it is idle."""
+
+    def slots(self) -> Sequence[SlotSnapshot]: ...
+    def stats(self) -> EngineStats: ...
+    async def save_slot(self, slot: int, path: Path) -> SlotFile: ...
+    async def restore_slot(self, slot: int, path: Path) -> SlotFile: ...
+    async def erase_slot(self, slot: int) -> int: ...
+
+
 @dataclass(slots=True)
 class Ready:
     """The model and what the dialects need to know of it.
 
-    close: stops its engine and frees it.  slots: what each lane of the engine is doing.
+    close: stops its engine and frees it.  lanes: what the engine is doing.
     embeddings: None unless the server was started for them.
     """
 
@@ -30,7 +43,7 @@ class Ready:
     served: Served
     description: ModelDescription
     close: Callable[[], Awaitable[None]]
-    slots: Callable[[], Sequence[SlotSnapshot]]
+    lanes: Lanes
     embeddings: Embeddings | None = None
 
 

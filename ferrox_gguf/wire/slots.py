@@ -1,4 +1,4 @@
-"""`GET /slots`: what each lane is doing, without a word of what its client said."""
+"""`/slots`: what each lane is doing, without a word of what its client said, and what became of its file."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ferrox_gguf.engine.contract import SequenceRequest
+from ferrox_gguf.engine.snapshot import SlotFile
 from ferrox_gguf.engine.stats import SlotSnapshot
 from ferrox_gguf.json_types import Json
 from ferrox_gguf.request import Generation
@@ -53,3 +54,27 @@ def as_generation(request: SequenceRequest, seed: int) -> Generation:
         n_discard=request.n_discard,
         lora=request.lora,
     )
+
+
+def saved_json(slot: int, name: str, file: SlotFile) -> dict[str, Json]:
+    return {
+        "id_slot": slot,
+        "filename": name,
+        "n_saved": file.n_tokens,
+        "n_written": file.n_bytes,
+        "timings": {"save_ms": file.ms},
+    }
+
+
+def restored_json(slot: int, name: str, file: SlotFile) -> dict[str, Json]:
+    return {
+        "id_slot": slot,
+        "filename": name,
+        "n_restored": file.n_tokens,
+        "n_read": file.n_bytes,
+        "timings": {"restore_ms": file.ms},
+    }
+
+
+def erased_json(slot: int, n_tokens: int) -> dict[str, Json]:
+    return {"id_slot": slot, "n_erased": n_tokens}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
+from support.lanes import ScriptedLanes
 from support.scripted import ByteVocabulary, ScriptedEngine
 
 from ferrox_gguf.engine.contract import SequenceRequest
-from ferrox_gguf.engine.stats import SlotSnapshot
 from ferrox_gguf.gguf import FileFacts
 from ferrox_gguf.grammar.compiler import GrammarCompiler
 from ferrox_gguf.runtime.constraints import Constraints
@@ -82,4 +82,4 @@ def scripted_ready(
         bos="<s>",
         eos="</s>",
     )
-    return Ready(model, served, description, close, lambda: [SlotSnapshot(0, n_ctx, False)])
+    return Ready(model, served, description, close, ScriptedLanes(n_ctx, n_parallel))

@@ -71,8 +71,6 @@ ROWS = (
         group=Group.CACHE,
         value=folder(),
         sets="cache.slot_save_path",
-        state=State.ACCEPTED,
-        why=NOT_YET,
         default="off",
         help="folder for POST /slots/{id}?action=save and restore",
     ),
