@@ -9,6 +9,7 @@ from llguidance import LLMatcher
 from ferrox_gguf.errors import NotSupported
 from ferrox_gguf.grammar.source import Source
 from ferrox_gguf.grammar.tools import GRAMMARS, CallRules
+from ferrox_gguf.grammar.tools.rules import object_schema
 from ferrox_gguf.posture.values import CallMarkers
 from ferrox_gguf.request import Tool, ToolChoice, ToolChoiceMode
 
@@ -45,4 +46,5 @@ def tool_choice_source(
     make = GRAMMARS.get(tool_format or FALLBACK)
     if make is None:
         raise NotSupported(f"tool_choice cannot be enforced for this model's tool-call format ({tool_format})")
-    return Source(LLMatcher.grammar_from_lark(make().lark(rules)), "tool_choice")
+    schemas = tuple((rules.field(index), object_schema(tools[index])) for index in indices)
+    return Source(LLMatcher.grammar_from_lark(make().lark(rules)), "tool_choice", schemas)

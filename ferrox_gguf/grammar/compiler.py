@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor, TimeoutError
 
 from llguidance import LLMatcher, LLParserLimits, LLTokenizer
 
-from ferrox_gguf.errors import InvalidField
-from ferrox_gguf.grammar.source import Source
+from ferrox_gguf.errors import InvalidField, Unavailable
+from ferrox_gguf.grammar.locate import locate
+from ferrox_gguf.grammar.source import Source, json_grammar
+from ferrox_gguf.json_types import JsonObject
 
 KEPT = 64
 """Compiled grammars kept. An agent's tools change rarely; each compiled one is a few MiB at most."""
 
+SECONDS = 1.5
+"""A grammar that needs longer is refused. Its thread goes on until llguidance's own limits end it."""
+
+THREADS = 2
+
 
 class GrammarCompiler:
-    """Compiles and keeps. Thread-safe; `compile` blocks (up to about a second): never call it on the event loop.
+    """Compiles and keeps. Thread-safe; `compile` blocks (SECONDS at most): never call it on the event loop.
 
     tokenizer: llguidance's view of the vocabulary, which knows every end-of-generation id.
     """
@@ -24,29 +32,61 @@ class GrammarCompiler:
         self._tokenizer = tokenizer
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, LLMatcher] = OrderedDict()
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="grammar")
 
     @property
     def tokenizer(self) -> LLTokenizer:
         return self._tokenizer
 
     def compile(self, source: Source) -> LLMatcher:
-        """A fresh matcher at its start. Raises InvalidField with llguidance's reason."""
+        """A fresh matcher at its start.
+
+        Raises InvalidField with llguidance's reason (and the path, if it is a part of a schema), Unavailable when all
+        threads are held by grammars that take long.
+        """
         with self._lock:
             kept = self._kept.get(source.text)
             if kept is not None:
                 self._kept.move_to_end(source.text)
                 return kept.deep_copy()
-        matcher = LLMatcher(self._tokenizer, source.text, log_level=0, limits=_limits())
-        if matcher.is_error():
-            raise InvalidField(source.field, _first_line(matcher.get_error()))
-        matcher.compute_bitmask()  # the first mask builds the lexer: an explosion shows here, not in the engine
-        if matcher.is_error():
-            raise InvalidField(source.field, _first_line(matcher.get_error()))
+        matcher = self._within_time(source)
         with self._lock:
             self._kept[source.text] = matcher
             while len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
         return matcher.deep_copy()
+
+    def _within_time(self, source: Source) -> LLMatcher:
+        work = self._threads.submit(self._compiled, source)
+        try:
+            return work.result(SECONDS)
+        except TimeoutError:
+            if work.cancel():
+                raise Unavailable("other grammars are being compiled; try again") from None
+            raise InvalidField(source.field, f"takes longer than {SECONDS} seconds to compile") from None
+
+    def _compiled(self, source: Source) -> LLMatcher:
+        matcher = self._matcher(source.text)
+        if not matcher.is_error():
+            return matcher
+        reason = _reason(matcher.get_error())
+        for field, schema in source.schemas:
+            if self._refuses(schema):
+                path = locate(schema, self._refuses)
+                raise InvalidField(".".join((field, *path)), reason)
+        raise InvalidField(source.field, reason)
+
+    def _matcher(self, text: str) -> LLMatcher:
+        matcher = LLMatcher(self._tokenizer, text, log_level=0, limits=_limits())
+        if not matcher.is_error():
+            matcher.compute_bitmask()  # the first mask builds the lexer: an explosion shows here, not in the engine
+        return matcher
+
+    def _refuses(self, schema: JsonObject) -> bool:
+        try:
+            return bool(self._matcher(json_grammar(dict(schema), field="")).is_error())
+        except InvalidField:
+            return False
 
 
 def _limits() -> LLParserLimits:
@@ -61,6 +101,8 @@ def _limits() -> LLParserLimits:
     )
 
 
-def _first_line(text: str) -> str:
+def _reason(text: str) -> str:
+    """llguidance's first line, without its place in a grammar that the caller never saw."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[0][:500] if lines else "the grammar could not be compiled"
+    first = lines[0] if lines else "the grammar could not be compiled"
+    return first.rpartition("failed to compile JSON schema: ")[2][:500]

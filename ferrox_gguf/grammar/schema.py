@@ -1,16 +1,19 @@
 """A caller's JSON Schema, checked keyword by keyword before llguidance sees it.
 
 llguidance names an unsupported keyword, never where it stands; this walk finds the path. It also rewrites what has an
-equal form that llguidance takes, and drops annotations. What cannot be enforced
-is refused: never 200 and unconstrained.
+equal form that llguidance takes, and drops annotations. What cannot be enforced is refused: never 200 and
+unconstrained. docs/structured-output.md has the table of what is what, made by running the official test suite.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import cast
+from urllib.parse import unquote
 
 from ferrox_gguf.errors import InvalidField
+from ferrox_gguf.grammar.disjoint import TYPES, Disjoint
+from ferrox_gguf.grammar.formats import FORMATS, PATTERNS
 from ferrox_gguf.json_types import Json, JsonObject
 
 MAX_NODES = 20_000
@@ -18,25 +21,22 @@ MAX_DEPTH = 100
 
 ANNOTATIONS = frozenset(
     (
-        "$schema $id $comment $anchor $vocabulary title description default examples example deprecated readOnly "
+        "$schema $id $comment $anchor title description default examples example deprecated readOnly "
         "writeOnly contentMediaType contentEncoding contentSchema externalDocs xml discriminator"
     ).split()
 )
-ASSERTIONS = frozenset(
-    (
-        "type enum const properties required additionalProperties patternProperties minProperties maxProperties "
-        "items prefixItems additionalItems minItems maxItems minLength maxLength pattern format minimum maximum "
-        "exclusiveMinimum exclusiveMaximum multipleOf anyOf oneOf allOf $ref $defs definitions nullable"
-    ).split()
-)
-TYPES = frozenset({"null", "boolean", "integer", "number", "string", "array", "object"})
-FORMATS = frozenset("date-time time date duration email hostname ipv4 ipv6 uuid uri".split())
-"""Formats that are enforced. Any other is an annotation, as the standard allows (docs/structured-output.md)."""
+SCHEMAS_BY_NAME = frozenset({"properties", "$defs", "definitions", "patternProperties"})
+BRANCHES = frozenset({"anyOf", "allOf", "oneOf", "prefixItems"})
+COUNTS = frozenset("minLength maxLength minItems maxItems minProperties maxProperties".split())
+PASSED = frozenset("enum const required pattern minimum maximum multipleOf".split())
+IN_PLACE = frozenset("anyOf oneOf allOf $ref if dependentSchemas".split())
+"""Keywords whose own schemas evaluate properties and items for an `unevaluated…` beside them."""
 
 WHITE_SPACE = r"[\x20\x0A\x0D\x09]{0,48}"
 """Between two JSON tokens. Bounded, so that a model cannot run on in line breaks until its limit."""
 
 _Path = tuple[str, ...]
+_Node = Mapping[str, Json]
 
 
 def prepare_schema(schema: Json, *, field: str) -> JsonObject:
@@ -52,12 +52,43 @@ def prepare_schema(schema: Json, *, field: str) -> JsonObject:
 
 
 class _Walk:
+    """One pass over a schema. Every keyword's method puts what replaces it into `out`."""
+
     def __init__(self, root: JsonObject, field: str) -> None:
-        self._root, self._field, self._nodes = root, field, 0
+        self._root, self._field, self._nodes, self._embedded = root, field, 0, 0
+        self._targets: dict[str, str] = {}
+        self._disjoint = Disjoint(self._resolve)
+        self._keywords: dict[str, Callable[[dict[str, Json], str, Json, _Node, _Path], None]] = {
+            **dict.fromkeys(SCHEMAS_BY_NAME, self._named_schemas),
+            **dict.fromkeys(BRANCHES, self._branches),
+            **dict.fromkeys(COUNTS, self._count),
+            **dict.fromkeys(PASSED, self._pass),
+            **dict.fromkeys(("exclusiveMinimum", "exclusiveMaximum"), self._bound),
+            **dict.fromkeys(("unevaluatedProperties", "unevaluatedItems"), self._unevaluated),
+            "items": self._items,
+            "additionalItems": self._nothing,  # read with `items`; without a tuple it says nothing
+            "additionalProperties": self._subschema,
+            "propertyNames": self._property_names,
+            "uniqueItems": self._unique,
+            "$ref": self._reference,
+            "type": self._type,
+            "format": self._format,
+            "nullable": self._pass,
+        }
 
     def run(self) -> JsonObject:
         prepared = self._schema(cast(Json, self._root), ())
-        return prepared if isinstance(prepared, dict) else {}
+        out = prepared if isinstance(prepared, dict) else {}
+        done: set[str] = set()
+        while waiting := self._targets.keys() - done:
+            for pointer in sorted(waiting):
+                done.add(pointer)
+                path = tuple(self._parts(pointer))
+                target = self._schema(self._resolve(pointer), path)
+                definitions = out.setdefault("$defs", {})
+                assert isinstance(definitions, dict)
+                definitions[self._targets[pointer]] = target
+        return out
 
     def _refuse(self, path: _Path, reason: str) -> InvalidField:
         return InvalidField(".".join((self._field, *path)), reason)
@@ -72,71 +103,155 @@ class _Walk:
             return node
         if not isinstance(node, Mapping):
             raise self._refuse(path, "a schema must be an object or a boolean")
+        embedded = bool(path) and isinstance(own := node.get("$id"), str) and not own.startswith("#")
+        self._embedded += embedded
+        self._check_dialect(node, path)
         out: dict[str, Json] = {}
         for key, value in node.items():
             if key in ANNOTATIONS or key.startswith("x-"):
                 continue
-            if key not in ASSERTIONS:
+            if key not in self._keywords:
                 raise self._refuse((*path, key), f"the keyword {key!r} cannot be enforced")
-            self._keyword(out, key, value, node, (*path, key))
+            self._keywords[key](out, key, value, node, (*path, key))
+        self._embedded -= embedded
         return self._nullable(out)
 
-    def _keyword(self, out: dict[str, Json], key: str, value: Json, node: Mapping[str, Json], path: _Path) -> None:
-        if key in ("properties", "$defs", "definitions", "patternProperties"):
-            if not isinstance(value, Mapping):
-                raise self._refuse(path, "must be an object of schemas")
-            out[key] = {name: self._schema(item, (*path, name)) for name, item in value.items()}
-        elif key in ("anyOf", "allOf", "oneOf", "prefixItems"):
-            out["anyOf" if key == "oneOf" else key] = self._branches(key, value, node, path)
-        elif key == "items" and isinstance(value, list):
-            # The tuple form of drafts before 2020-12.
-            out["prefixItems"] = [self._schema(item, (*path, str(i))) for i, item in enumerate(value)]
-            if "additionalItems" in node:
-                out["items"] = self._schema(node["additionalItems"], (*path[:-1], "additionalItems"))
-        elif key == "additionalItems":
-            pass  # read with `items` above; without a tuple it says nothing
-        elif key in ("items", "additionalProperties"):
-            out[key] = self._schema(value, path)
-        elif key == "$ref":
-            self._reference(value, path)
-            out[key] = value
-        elif key == "type":
-            self._type(value, path)
-            out[key] = value
-        elif key == "format":
-            if value in FORMATS:
-                out[key] = value
-        elif key == "nullable":
-            out[key] = bool(value)
-        else:
-            out[key] = value
+    def _check_dialect(self, node: _Node, path: _Path) -> None:
+        dialect = node.get("$schema")
+        if dialect is not None and not (isinstance(dialect, str) and "://json-schema.org/" in dialect):
+            raise self._refuse((*path, "$schema"), f"{dialect!r} is none of json-schema.org's drafts")
 
-    def _branches(self, key: str, value: Json, node: Mapping[str, Json], path: _Path) -> Json:
+    # -- keywords
+
+    def _pass(self, out: dict[str, Json], key: str, value: Json, node: _Node, path: _Path) -> None:
+        out[key] = value
+
+    def _nothing(self, out: dict[str, Json], key: str, value: Json, node: _Node, path: _Path) -> None:
+        pass
+
+    def _subschema(self, out: dict[str, Json], key: str, value: Json, node: _Node, path: _Path) -> None:
+        out[key] = self._schema(value, path)
+
+    def _named_schemas(self, out: dict[str, Json], key: str, value: Json, node: _Node, path: _Path) -> None:
+        if not isinstance(value, Mapping):
+            raise self._refuse(path, "must be an object of schemas")
+        named = {name: self._schema(item, (*path, name)) for name, item in value.items()}
+        before = out.get(key)
+        out[key] = {**before, **named} if isinstance(before, dict) else named
+
+    def _branches(self, out: dict[str, Json], key: str, value: Json, node: _Node, path: _Path) -> None:
         if not isinstance(value, list) or not value:
             raise self._refuse(path, "must be a list of schemas, at least one")
-        if key == "oneOf":
-            if "anyOf" in node:
-                raise self._refuse(path, "oneOf beside anyOf cannot be enforced")
-            self._require_disjoint(value, path)
-        return [self._schema(item, (*path, str(i))) for i, item in enumerate(value)]
+        schemas = [self._schema(item, (*path, str(i))) for i, item in enumerate(value)]
+        if key == "allOf":
+            self._also(out, *schemas)
+        elif key == "oneOf":
+            if not self._disjoint.all(value):
+                raise self._refuse(path, "oneOf is enforced only where its branches cannot match together; use anyOf")
+            self._also(out, {"anyOf": schemas}) if "anyOf" in node else out.update(anyOf=schemas)
+        else:
+            out[key] = schemas
 
-    def _type(self, value: Json, path: _Path) -> None:
-        names = value if isinstance(value, list) else [value]
-        for name in names:
+    def _items(self, out: dict[str, Json], key: str, value: Json, node: _Node, path: _Path) -> None:
+        if not isinstance(value, list):
+            out[key] = self._schema(value, path)
+            return
+        # The tuple form of drafts before 2020-12.
+        out["prefixItems"] = [self._schema(item, (*path, str(i))) for i, item in enumerate(value)]
+        if "additionalItems" in node:
+            out["items"] = self._schema(node["additionalItems"], (*path[:-1], "additionalItems"))
+
+    def _count(self, out: dict[str, Json], key: str, value: Json, node: _Node, path: _Path) -> None:
+        number = int(value) if isinstance(value, float) and value.is_integer() else value
+        if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+            raise self._refuse(path, "must be a whole number, at least 0")
+        out[key] = number
+
+    def _bound(self, out: dict[str, Json], key: str, value: Json, node: _Node, path: _Path) -> None:
+        """In draft 4 and OpenAPI 3.0 it is a switch of the limit beside it."""
+        if not isinstance(value, bool):
+            out[key] = value
+            return
+        limit = node.get("minimum" if key == "exclusiveMinimum" else "maximum")
+        if value and limit is not None:
+            out[key] = limit
+
+    def _unevaluated(self, out: dict[str, Json], key: str, value: Json, node: _Node, path: _Path) -> None:
+        """With no schema beside it that applies in place, it is `additionalProperties` (or `items`) by another name."""
+        if IN_PLACE & node.keys():
+            raise self._refuse(path, f"the keyword {key!r} cannot be enforced beside others that apply in place")
+        plain = "additionalProperties" if key == "unevaluatedProperties" else "items"
+        if plain not in node:
+            out[plain] = self._schema(value, path)
+
+    def _property_names(self, out: dict[str, Json], key: str, value: Json, node: _Node, path: _Path) -> None:
+        """Enforced where every name is free (as generators write it for maps), or where a pattern is all there is."""
+        names = self._schema(value, path)
+        if names is True or names in ({}, {"type": "string"}):
+            return
+        pattern = names.get("pattern") if isinstance(names, dict) and names.keys() <= {"type", "pattern"} else None
+        if not isinstance(pattern, str) or node.keys() & {"properties", "patternProperties"}:
+            raise self._refuse(
+                path, f"the keyword {key!r} is enforced only for a pattern, without properties beside it"
+            )
+        rest = self._schema(node.get("additionalProperties", True), (*path[:-1], "additionalProperties"))
+        self._also(out, {"patternProperties": {pattern: rest}, "additionalProperties": False})
+
+    def _unique(self, out: dict[str, Json], key: str, value: Json, node: _Node, path: _Path) -> None:
+        if value is not False:
+            raise self._refuse(path, f"the keyword {key!r} cannot be enforced")
+
+    def _type(self, out: dict[str, Json], key: str, value: Json, node: _Node, path: _Path) -> None:
+        for name in value if isinstance(value, list) else [value]:
             if name not in TYPES:
                 raise self._refuse(path, f"{name!r} is no JSON type")
+        out[key] = value
 
-    def _reference(self, value: Json, path: _Path) -> None:
-        if not isinstance(value, str) or not value.startswith("#"):
+    def _format(self, out: dict[str, Json], key: str, value: Json, node: _Node, path: _Path) -> None:
+        if not isinstance(value, str):
+            raise self._refuse(path, "must be a string")
+        if value in PATTERNS:
+            own: Json = {"pattern": PATTERNS[value]}
+            self._also(out, own) if "pattern" in node else out.update(pattern=PATTERNS[value])
+        elif value in FORMATS:
+            out[key] = value
+
+    def _reference(self, out: dict[str, Json], key: str, value: Json, node: _Node, path: _Path) -> None:
+        local = isinstance(value, str) and (value == "#" or value.startswith("#/"))
+        if not isinstance(value, str) or not local:
             raise self._refuse(path, f"only references inside the schema (#/…) are followed, not {value!r}")
-        if self.resolve(value) is None:
+        if self._embedded:
+            raise self._refuse(path, "references inside a part with an $id of its own are not followed")
+        if self._resolve(value) is None:
             raise self._refuse(path, f"{value!r} points at nothing")
+        parts = self._parts(value)
+        if not parts:
+            out[key] = value
+        elif len(parts) == 2 and parts[0] in ("$defs", "definitions") and "/" not in parts[1]:
+            out[key] = value if "%" not in value else f"#/{parts[0]}/{_escaped(parts[1])}"
+        else:
+            # What it points at may stand elsewhere once the schema is rewritten, so it gets a place of its own.
+            name = self._targets.setdefault(value, f"target{len(self._targets)}")
+            out[key] = f"#/$defs/{name}"
 
-    def resolve(self, pointer: str) -> Json:
+    # -- parts
+
+    @staticmethod
+    def _also(out: dict[str, Json], *schemas: Json) -> None:
+        """One more condition on the same value."""
+        before = out.get("allOf")
+        out["allOf"] = [*before, *schemas] if isinstance(before, list) else list(schemas)
+
+    @staticmethod
+    def _parts(pointer: str) -> list[str]:
+        return [unquote(raw).replace("~1", "/").replace("~0", "~") for raw in pointer[1:].split("/")[1:]]
+
+    def _resolve(self, pointer: str) -> Json:
         """What a local reference points at, None for nothing."""
+        if pointer != "#" and not pointer.startswith("#/"):
+            return None
         node: Json = cast(Json, self._root)
-        for raw in pointer[1:].split("/")[1:]:
-            part = raw.replace("~1", "/").replace("~0", "~")
+        for part in self._parts(pointer):
             if isinstance(node, Mapping) and part in node:
                 node = node[part]
             elif isinstance(node, list) and part.isdigit() and int(part) < len(node):
@@ -145,100 +260,14 @@ class _Walk:
                 return None
         return node
 
-    def _nullable(self, out: dict[str, Json]) -> Json:
-        """OpenAPI 3.0's `nullable` beside a type is a type list."""
+    @staticmethod
+    def _nullable(out: dict[str, Json]) -> Json:
+        """OpenAPI 3.0's `nullable` beside a type is a union with null. Definitions stay where references find them."""
         if not out.pop("nullable", False):
             return out
-        return {"anyOf": [out, {"type": "null"}]}
-
-    # -- oneOf
-
-    def _require_disjoint(self, branches: list[Json], path: _Path) -> None:
-        for i, left in enumerate(branches):
-            for right in branches[i + 1 :]:
-                if not self._disjoint(left, right, 0):
-                    raise self._refuse(
-                        path, "oneOf is enforced only where its branches cannot match together; use anyOf"
-                    )
-
-    def _disjoint(self, left: Json, right: Json, depth: int) -> bool:
-        left, right = self._follow(left), self._follow(right)
-        if left is False or right is False:
-            return True
-        if not isinstance(left, Mapping) or not isinstance(right, Mapping) or depth > 8:
-            return False
-        values = _values(left), _values(right)
-        if values[0] is not None and values[1] is not None:
-            return not any(_same(a, b) for a in values[0] for b in values[1])
-        types = _types(left), _types(right)
-        if not types[0] & types[1]:
-            return True
-        for a, b in ((values[0], types[1]), (values[1], types[0])):
-            if a is not None and all(not _kinds(value) & b for value in a):
-                return True
-        return types[0] == types[1] == {"object"} and any(self._split(left, right, depth))
-
-    def _split(self, left: Mapping[str, Json], right: Mapping[str, Json], depth: int) -> Iterator[bool]:
-        """Objects are told apart by a key that both require and on which they cannot agree."""
-        both = set(_strings(left.get("required"))) & set(_strings(right.get("required")))
-        ours, theirs = left.get("properties"), right.get("properties")
-        if isinstance(ours, Mapping) and isinstance(theirs, Mapping):
-            for key in both:
-                if key in ours and key in theirs:
-                    yield self._disjoint(ours[key], theirs[key], depth + 1)
-        for a, b in ((left, right), (right, left)):
-            closed = a.get("additionalProperties") is False and not a.get("patternProperties")
-            if closed:
-                known = a.get("properties")
-                names = set(known) if isinstance(known, Mapping) else set()
-                yield bool(set(_strings(b.get("required"))) - names)
-
-    def _follow(self, node: Json) -> Json:
-        for _ in range(8):
-            if not (isinstance(node, Mapping) and isinstance(ref := node.get("$ref"), str) and ref.startswith("#")):
-                break
-            node = self.resolve(ref)
-        return node
+        kept: dict[str, Json] = {key: out.pop(key) for key in ("$defs", "definitions") if key in out}
+        return {"anyOf": [out, {"type": "null"}], **kept}
 
 
-def _strings(value: Json) -> list[str]:
-    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
-
-
-def _values(node: Mapping[str, Json]) -> list[Json] | None:
-    if "const" in node:
-        return [node["const"]]
-    enum = node.get("enum")
-    return list(enum) if isinstance(enum, list) else None
-
-
-def _types(node: Mapping[str, Json]) -> set[str]:
-    declared = node.get("type")
-    names = [declared] if isinstance(declared, str) else _strings(declared)
-    if not names and (values := _values(node)) is not None:
-        return set().union(*(_kinds(value) for value in values)) if values else set()
-    found = set(names or TYPES)
-    if "number" in found:
-        found.add("integer")
-    if node.get("nullable"):
-        found.add("null")
-    return found
-
-
-def _kinds(value: Json) -> set[str]:
-    if value is None:
-        return {"null"}
-    if isinstance(value, bool):
-        return {"boolean"}
-    if isinstance(value, int) or (isinstance(value, float) and value.is_integer()):
-        return {"integer", "number"}
-    if isinstance(value, float):
-        return {"number"}
-    if isinstance(value, str):
-        return {"string"}
-    return {"array"} if isinstance(value, list) else {"object"}
-
-
-def _same(a: Json, b: Json) -> bool:
-    """JSON equality: true is not 1, and 1 is 1.0."""
-    return a == b and isinstance(a, bool) == isinstance(b, bool)
+def _escaped(part: str) -> str:
+    return part.replace("~", "~0").replace("/", "~1")

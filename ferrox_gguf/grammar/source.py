@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
@@ -20,10 +21,14 @@ MAX_SOURCE = 512 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """text: llguidance's own serialised grammar.  field: the request field it came from, for errors."""
+    """text: llguidance's own serialised grammar.  field: the request field it came from, for errors.
+
+    schemas: the caller's schemas in it, each with its field: where a part stands is looked up there when it is refused.
+    """
 
     text: str
     field: str
+    schemas: tuple[tuple[str, JsonObject], ...] = ()
 
 
 def source_of(spec: GrammarSpec) -> Source:
@@ -34,7 +39,9 @@ def source_of(spec: GrammarSpec) -> Source:
     if len(spec.source) > MAX_SOURCE:
         raise InvalidField(field, f"longer than {MAX_SOURCE} characters")
     if spec.kind is GrammarKind.JSON_SCHEMA:
-        return Source(json_grammar(_parse(spec.source, field), field=field), field)
+        schema = _parse(spec.source, field)
+        schemas = ((field, schema),) if isinstance(schema, Mapping) else ()
+        return Source(json_grammar(schema, field=field), field, schemas)
     lark = _from_gbnf(spec.source) if spec.kind is GrammarKind.GBNF else spec.source
     return Source(LLMatcher.grammar_from_lark(lark), field)
 

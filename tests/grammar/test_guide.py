@@ -98,6 +98,20 @@ def test_an_exploding_pattern_is_compiled_or_refused_in_two_seconds_and_never_ha
     assert time.monotonic() - began < 30
 
 
+@pytest.mark.parametrize(
+    ("schema", "path"),
+    [
+        ({"properties": {"a": {"items": {"multipleOf": 1e-30}}}}, "properties.a.items"),
+        ({"$defs": {"b": {"patternProperties": {"a*": {}, "aa*": {}}}}, "$ref": "#/$defs/b"}, "$defs.b"),
+        ({"properties": {"x": {"type": "string", "pattern": "("}}}, "properties.x"),
+    ],
+)
+def test_what_llguidance_refuses_is_refused_with_its_path(view: View, schema: Json, path: str) -> None:
+    with pytest.raises(InvalidField) as refused:
+        guide(view, GrammarKind.JSON_SCHEMA, schema)
+    assert refused.value.field == f"json_schema.{path}"
+
+
 class AfterThought:
     """Opens behind the token `</think>`, or behind its letters."""
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from ferrox_gguf.errors import InvalidField
+from ferrox_gguf.grammar.formats import PATTERNS as FORMAT_PATTERNS
 from ferrox_gguf.grammar.schema import MAX_DEPTH, MAX_NODES, prepare_schema
 from ferrox_gguf.json_types import Json
 
@@ -14,7 +17,7 @@ def prepared(schema: Json) -> Json:
 
 
 @pytest.mark.parametrize(
-    "keyword", ["not", "if", "uniqueItems", "contains", "propertyNames", "dependentRequired", "unevaluatedProperties"]
+    "keyword", ["not", "if", "uniqueItems", "contains", "dependentRequired", "$dynamicRef", "unknown", "$vocabulary"]
 )
 def test_a_keyword_that_cannot_be_enforced_is_refused_with_its_path(keyword: str) -> None:
     schema = {"type": "object", "properties": {"a": {"items": {keyword: {}}}}}
@@ -34,7 +37,7 @@ def test_a_property_called_like_an_annotation_is_a_property() -> None:
 
 
 def test_a_known_format_is_enforced_and_an_unknown_one_is_an_annotation() -> None:
-    assert prepared({"type": "string", "format": "date"}) == {"type": "string", "format": "date"}
+    assert prepared({"type": "string", "format": "uuid"}) == {"type": "string", "format": "uuid"}
     assert prepared({"type": "integer", "format": "int32"}) == {"type": "integer"}
 
 
@@ -91,6 +94,69 @@ def test_a_reference_out_of_the_schema_is_refused_and_a_dangling_one_too() -> No
         prepared({"$ref": "https://example.com/schema"})
     with pytest.raises(InvalidField, match="points at nothing"):
         prepared({"$ref": "#/$defs/missing"})
+
+
+def test_a_reference_into_what_is_rewritten_still_finds_its_target() -> None:
+    schema: Json = {
+        "oneOf": [{"type": "string", "nullable": True}, {"$ref": "#/oneOf/0/x"}],
+        "properties": {"a": {"$ref": "#/properties/b%25"}, "b%": {"oneOf": [{"type": "string"}, {"type": "null"}]}},
+    }
+    with pytest.raises(InvalidField, match="points at nothing"):
+        prepared(schema)
+    assert isinstance(schema, dict)
+    del schema["oneOf"]
+    result = prepared(schema)
+    assert isinstance(result, dict)
+    properties, definitions = result["properties"], result["$defs"]
+    assert isinstance(properties, dict)
+    assert isinstance(definitions, dict)
+    assert properties["a"] == {"$ref": "#/$defs/target0"}
+    assert definitions["target0"] == properties["b%"] == {"anyOf": [{"type": "string"}, {"type": "null"}]}
+
+
+def test_a_reference_inside_a_part_with_an_id_of_its_own_is_refused() -> None:
+    part = {"$id": "https://example.com/part", "properties": {"a": {"$ref": "#/$defs/x"}}}
+    with pytest.raises(InvalidField) as refused:
+        prepared({"$defs": {"x": {}}, "properties": {"p": part}})
+    assert refused.value.field == "json_schema.properties.p.properties.a.$ref"
+
+
+@pytest.mark.parametrize(
+    ("schema", "equal"),
+    [
+        ({"minLength": 2.0}, {"minLength": 2}),
+        ({"minimum": 3, "exclusiveMinimum": True}, {"minimum": 3, "exclusiveMinimum": 3}),
+        ({"maximum": 3, "exclusiveMaximum": False}, {"maximum": 3}),
+        ({"uniqueItems": False}, {}),
+        ({"propertyNames": {"type": "string"}}, {}),
+        (
+            {"propertyNames": {"pattern": "^a"}, "additionalProperties": {"type": "null"}},
+            {
+                "allOf": [{"patternProperties": {"^a": {"type": "null"}}, "additionalProperties": False}],
+                "additionalProperties": {"type": "null"},
+            },
+        ),
+        ({"unevaluatedProperties": False}, {"additionalProperties": False}),
+        ({"prefixItems": [{}], "unevaluatedItems": False}, {"prefixItems": [{}], "items": False}),
+        ({"anyOf": [{}], "oneOf": [{"const": 1}]}, {"anyOf": [{}], "allOf": [{"anyOf": [{"const": 1}]}]}),
+    ],
+)
+def test_what_has_an_equal_form_is_rewritten(schema: Json, equal: Json) -> None:
+    assert prepared(schema) == equal
+
+
+def test_unevaluated_beside_a_reference_is_refused() -> None:
+    with pytest.raises(InvalidField, match="unevaluatedProperties"):
+        prepared({"$ref": "#/$defs/a", "unevaluatedProperties": False, "$defs": {"a": {}}})
+
+
+def test_dates_have_a_calendar_and_a_pattern_beside_them_counts_too() -> None:
+    date = FORMAT_PATTERNS["date"]
+    for text, real in (("2024-02-29", True), ("2023-02-29", False), ("1900-02-29", False), ("2000-02-29", True)):
+        assert bool(re.search(date, text)) is real
+    assert not re.search(FORMAT_PATTERNS["date-time"], "2024-04-31T00:00:00Z")
+    assert re.search(FORMAT_PATTERNS["date-time"], "2024-04-30T23:59:59.5+05:30")
+    assert prepared({"pattern": "^2", "format": "date"}) == {"pattern": "^2", "allOf": [{"pattern": date}]}
 
 
 def test_a_type_that_json_does_not_have_is_refused() -> None:

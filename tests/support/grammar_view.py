@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import contextlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from llguidance import LLTokenizer
@@ -14,6 +16,8 @@ from ferrox_gguf.llama.guidance import build_tokenizer
 from ferrox_gguf.llama.model import Model
 from ferrox_gguf.llama.options import ModelOptions
 from ferrox_gguf.llama.vocab import Vocab
+
+PIECES = (" ", "{", '"', '":', ": ", "}</", "\n\n", "think>{", '": "', "ab")
 
 
 @dataclass(frozen=True)
@@ -28,14 +32,20 @@ class View:
         return self.vocab.tokenize(text, add_special=False, parse_special=special)
 
 
-@pytest.fixture(scope="session")
-def view(tmp_path_factory: pytest.TempPathFactory) -> Iterator[View]:
-    path = tmp_path_factory.mktemp("grammar") / "vocab.gguf"
-    script = [" ", "{", '"', '":', ": ", "}</", "\n\n", "think>{", '": "', "ab"]
-    write_scripted_gguf(path, script=script, start=1, control=["<tool_call>", "</tool_call>", "</think>"])
+@contextlib.contextmanager
+def open_view(path: Path, *, control: Sequence[str] = (), pieces: Sequence[str] = ()) -> Iterator[View]:
+    """A vocabulary of bytes, a few longer pieces, and `control` as special tokens."""
+    write_scripted_gguf(path, script=[*PIECES, *pieces], start=1, control=control)
     model = Model.load(ModelOptions(path=str(path)))
     vocab = Vocab(model)
     assert vocab.eos is not None
     tokenizer = build_tokenizer(vocab, [vocab.eos])
     yield View(vocab, tokenizer, GrammarCompiler(tokenizer))
     model.close()
+
+
+@pytest.fixture(scope="session")
+def view(tmp_path_factory: pytest.TempPathFactory) -> Iterator[View]:
+    path = tmp_path_factory.mktemp("grammar") / "vocab.gguf"
+    with open_view(path, control=["<tool_call>", "</tool_call>", "</think>"]) as opened:
+        yield opened

@@ -23,7 +23,8 @@ class JsonForm:
 
     call: one call, with its places: $name (as it is), $quoted (as a JSON string), $id, $arguments, and $layout (some
     white space or none).  id: what $id may be, a regular expression.  single: the family writes one call a message.
-    header: may be missing.  closer: one that ends generation is left to the model's own end.
+    maybe_id: what $maybe_id stands for, or is left out.  header: may be left out.
+    closer: one that ends generation is left to the model's own end.
     """
 
     header: str = ""
@@ -32,6 +33,7 @@ class JsonForm:
     separator: str = ""
     closer: str = ""
     id: str = ""
+    maybe_id: str = ""
     single = False
 
     def lark(self, rules: CallRules) -> str:
@@ -44,12 +46,8 @@ class JsonForm:
             ]
         )
 
-    def places(self, rules: CallRules) -> Mapping[str, str]:
-        """What stands in each place, as Lark. A subclass may have more of them."""
-        return {"$id": f"/{self.id}/", "$layout": LAYOUT}
-
     def _start(self, rules: CallRules) -> str:
-        places = self.places(rules)
+        places = self._places(rules)
         header, opener, between = (_lark(text, rules, places) for text in (self.header, self.opener, self.separator))
         calls = "call"
         if rules.parallel and not self.single:
@@ -62,7 +60,12 @@ class JsonForm:
         if "$name" in self.call and not _RAW_NAME.fullmatch(name):
             raise InvalidField(f"tools.{index}.function.name", f"{name!r} cannot be written in this model's calls")
         names = {"$name": name, "$quoted": json.dumps(name, ensure_ascii=False)}
-        return _lark(self.call, rules, {**self.places(rules), "$arguments": f"arguments_{index}"}, names)
+        return _lark(self.call, rules, {**self._places(rules), "$arguments": f"arguments_{index}"}, names)
+
+    def _places(self, rules: CallRules) -> dict[str, str]:
+        """What stands in each place, as Lark."""
+        places = {"$id": f"/{self.id}/", "$layout": LAYOUT}
+        return {**places, "$maybe_id": f"({_lark(self.maybe_id, rules, places)})?"} if self.maybe_id else places
 
 
 def _lark(text: str, rules: CallRules, places: Mapping[str, str], names: Mapping[str, str] | None = None) -> str:

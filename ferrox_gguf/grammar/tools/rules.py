@@ -22,6 +22,11 @@ LAYOUT = r"/[ \t\r\n]{0,4}/"
 _MARKER = re.compile(r"(\]<\]minimax\[>\[|<[^<>\s]{1,80}>|\[[A-Z_/]{1,40}\])")
 """What looks like a special token inside of text: angle brackets, Mistral's square ones, MiniMax's own mark."""
 
+_OPEN = frozenset(
+    "additionalProperties unevaluatedProperties patternProperties propertyNames $ref anyOf oneOf allOf".split()
+)
+"""Keywords with which an object may hold more than `properties` lists."""
+
 
 @dataclass(frozen=True, slots=True)
 class CallRules:
@@ -78,15 +83,15 @@ def literal(text: str) -> str:
 
 
 def object_schema(tool: Tool) -> JsonObject:
-    """A tool's parameters as the schema of an object: clients leave `type` out, or the whole schema."""
-    schema: dict[str, Json] = dict(tool.parameters)
-    if "$ref" not in schema and "anyOf" not in schema and "allOf" not in schema and "oneOf" not in schema:
-        schema.setdefault("type", "object")
-        if schema["type"] == "object" and "properties" in schema:
-            schema.setdefault("additionalProperties", False)
-        elif schema["type"] == "object" and not schema.keys() - {"type"}:
-            schema["properties"] = {}
-            schema["additionalProperties"] = False
+    """A tool's parameters as the schema of an object: clients leave `type` out, or the whole schema.
+
+    Arguments are always an object, whatever else the schema allows; one that lists its properties and says nothing of
+    others means these.
+    """
+    schema: dict[str, Json] = {**tool.parameters, "type": "object"}
+    if not schema.keys() & _OPEN:
+        schema.setdefault("properties", {})
+        schema["additionalProperties"] = False
     return schema
 
 
