@@ -10,6 +10,7 @@ _WEIGHT = 0.2
 _LEAST = 8
 """Prompt tokens read even when the answers alone fill the budget: a prompt must arrive some day."""
 _FIRST_GUESS = 32
+"""Prompt tokens of the first step of all: on a slow machine a whole micro-batch would take many seconds."""
 ALONE_MS = 500.0
 """A step with nothing but prompts may take this long: so soon are a cancel and a signal heard."""
 
@@ -35,7 +36,7 @@ class Pace:
     def allowance(self, decoding: int) -> int:
         """Prompt tokens for the next step beside that many decoding rows."""
         if not self._prompt_ms:
-            return _FIRST_GUESS if decoding else self._n_ubatch
+            return min(_FIRST_GUESS, self._n_ubatch)
         left = self.budget_ms - self._decode_cost(decoding) if decoding else ALONE_MS
         return max(_LEAST, min(self._n_ubatch, int(left / self._prompt_ms)))
 

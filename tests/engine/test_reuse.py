@@ -14,7 +14,7 @@ import pytest
 from support.exact import exact
 from support.gguf_vocab import byte_tokens
 from support.playing import Said, greedy, play, play_all, running
-from support.small_gguf import write_dense, write_recurrent, write_sliding
+from support.small_gguf import write_dense, write_hybrid, write_recurrent, write_sliding
 
 from ferrox_gguf.engine.build import build_engine
 from ferrox_gguf.engine.loop import EngineLoop
@@ -23,7 +23,7 @@ from ferrox_gguf.llama.loaded import LoadedModel
 CLOSE = 1e-3
 SYSTEM = byte_tokens("You are a careful assistant who answers in few words and never makes anything up. " * 2)
 QUESTIONS = [byte_tokens(f"Question {at}: what is {at} and {at + 1} together, and why?\n") for at in range(6)]
-WRITERS = {"dense": write_dense, "sliding": write_sliding, "recurrent": write_recurrent}
+WRITERS = {"dense": write_dense, "sliding": write_sliding, "recurrent": write_recurrent, "hybrid": write_hybrid}
 
 
 @pytest.fixture(scope="module", params=list(WRITERS))

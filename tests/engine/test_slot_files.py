@@ -11,7 +11,7 @@ import pytest
 from support.exact import exact
 from support.gguf_vocab import byte_tokens
 from support.playing import greedy, play, running
-from support.small_gguf import write_dense, write_recurrent, write_sliding
+from support.small_gguf import write_dense, write_hybrid, write_recurrent, write_sliding
 
 from ferrox_gguf.engine.build import build_engine
 from ferrox_gguf.errors import InvalidField
@@ -22,7 +22,7 @@ TEXT = byte_tokens(
     "A slot that is written to a file and comes back from it must go on as if nothing had happened. " * 2
 )
 MORE = byte_tokens("And so it goes on.")
-WRITERS = {"dense": write_dense, "sliding": write_sliding, "recurrent": write_recurrent}
+WRITERS = {"dense": write_dense, "sliding": write_sliding, "recurrent": write_recurrent, "hybrid": write_hybrid}
 
 
 @pytest.fixture(scope="module", params=list(WRITERS))

@@ -11,7 +11,7 @@ import pytest
 from support.exact import exact
 from support.gguf_vocab import byte_tokens
 from support.playing import Said, greedy, play, running
-from support.small_gguf import write_dense, write_recurrent, write_sliding
+from support.small_gguf import write_dense, write_hybrid, write_recurrent, write_sliding
 
 from ferrox_gguf.engine.build import build_engine
 from ferrox_gguf.engine.contract import EngineEvent, SequenceRequest
@@ -19,7 +19,7 @@ from ferrox_gguf.engine.loop import EngineLoop
 from ferrox_gguf.llama.loaded import LoadedModel
 
 REQUESTS, CLIENTS, CELLS = 200, 16, 512
-WRITERS = {"dense": write_dense, "sliding": write_sliding, "recurrent": write_recurrent}
+WRITERS = {"dense": write_dense, "sliding": write_sliding, "recurrent": write_recurrent, "hybrid": write_hybrid}
 
 
 @pytest.fixture(scope="module", params=list(WRITERS))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.exact import exact
-from support.small_gguf import write_dense, write_recurrent, write_sliding
+from support.small_gguf import write_dense, write_hybrid, write_recurrent, write_sliding
 
 from ferrox_gguf.llama.loaded import LoadedModel
 
@@ -27,6 +27,13 @@ def dense(model_folder: Path) -> Iterator[LoadedModel]:
 @pytest.fixture(scope="session")
 def sliding(model_folder: Path) -> Iterator[LoadedModel]:
     loaded = LoadedModel.load(exact(write_sliding(model_folder / "sliding.gguf")))
+    yield loaded
+    loaded.close()
+
+
+@pytest.fixture(scope="session")
+def hybrid(model_folder: Path) -> Iterator[LoadedModel]:
+    loaded = LoadedModel.load(exact(write_hybrid(model_folder / "hybrid.gguf")))
     yield loaded
     loaded.close()
 

@@ -19,7 +19,7 @@ OTHER = byte_tokens("Quite another text, which has nothing to do with the first 
 CLOSE = 1e-3
 
 
-@pytest.fixture(params=["dense", "sliding", "recurrent"])
+@pytest.fixture(params=["dense", "sliding", "recurrent", "hybrid"])
 def loaded(request: pytest.FixtureRequest) -> LoadedModel:
     found: LoadedModel = request.getfixturevalue(request.param)
     found.context.memory.clear_all()

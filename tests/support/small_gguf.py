@@ -1,4 +1,4 @@
-"""Small F32 GGUFs with random weights, one for each kind of memory: dense, sliding window, recurrent.
+"""Small F32 GGUFs with random weights, one for each kind of memory: dense, sliding window, recurrent, hybrid.
 
 Their answers mean nothing; what counts is that their logits depend on everything that came before, so that a wrong cell
 shows. All have the byte vocabulary of `gguf_vocab`.
@@ -87,6 +87,31 @@ def write_recurrent(path: Path, *, n_ctx: int = 2048, seed: int = 2) -> Path:
     return weights.close()
 
 
+def write_hybrid(path: Path, *, n_ctx: int = 2048, seed: int = 3) -> Path:
+    """An lfm2: attention in every second layer, a short recurrent state in the others."""
+    weights = _Weights(path, "lfm2", "small-hybrid", n_ctx, seed, layers=4, output_norm="token_embd_norm")
+    width, heads = 64, 4
+    weights.writer.add_head_count(heads)
+    weights.writer.add_head_count_kv([0, 2, 0, 2])
+    weights.writer.add_layer_norm_rms_eps(1e-5)
+    weights.writer.add_feed_forward_length(96)
+    weights.writer.add_shortconv_l_cache(3)
+    weights.add("output.weight", weights.n_vocab, width, scale=0.5)
+    for layer in range(4):
+        block = f"blk.{layer}."
+        weights.feed_forward(block, width, 96)
+        if layer % 2:
+            weights.attention(block, width, 32)
+            weights.ones(f"{block}attn_q_norm.weight", width // heads)
+            weights.ones(f"{block}attn_k_norm.weight", width // heads)
+        else:
+            weights.ones(f"{block}attn_norm.weight", width)
+            weights.add(f"{block}shortconv.conv.weight", width, 3, scale=0.5)
+            weights.add(f"{block}shortconv.in_proj.weight", 3 * width, width)
+            weights.add(f"{block}shortconv.out_proj.weight", width, width)
+    return weights.close()
+
+
 class _Weights:
     """A GGUF being written, with the parts that every architecture shares."""
 
@@ -100,6 +125,7 @@ class _Weights:
         *,
         layers: int = 2,
         add_bos: bool = False,
+        output_norm: str = "output_norm",
     ) -> None:
         self.path = path
         self.writer = GGUFWriter(str(path), architecture)
@@ -113,7 +139,7 @@ class _Weights:
         self.writer.add_file_type(0)
         vocab.write(self.writer, add_bos=add_bos)
         self.add("token_embd.weight", self.n_vocab, 64, scale=1.0)
-        self.ones("output_norm.weight", 64)
+        self.ones(f"{output_norm}.weight", 64)
 
     def add(self, name: str, *shape: int, scale: float = 0.2) -> None:
         self.writer.add_tensor(name, (self._random.standard_normal(shape) * scale).astype(np.float32))
