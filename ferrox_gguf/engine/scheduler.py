@@ -235,7 +235,9 @@ class Scheduler:
         """The row's tokens have their cells."""
         count = len(row.tokens)
         self.lanes.cells.grow(row.slot, count)
-        self.lanes.slots[row.slot].held += count
+        slot = self.lanes.slots[row.slot]
+        slot.held += count
+        self.counters.longest = max(self.counters.longest, slot.held)
         if sequence.generated:
             return
         sequence.read += count

@@ -17,7 +17,10 @@ STEP_BUCKETS_MS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0,
 
 @dataclass(slots=True)
 class Counters:
-    """Running totals. prompt_ms / generated_ms: decode time of steps, split by their tokens of each kind."""
+    """Running totals. prompt_ms / generated_ms: decode time of steps, split by their tokens of each kind.
+
+    longest: the most tokens that one sequence has had.
+    """
 
     prompt_tokens: int = 0
     cached_tokens: int = 0
@@ -36,6 +39,7 @@ class Counters:
     ended_for_room: int = 0
     context_shifts: int = 0
     restored_tokens: int = 0
+    longest: int = 0
     step_ms_total: float = 0.0
     step_counts: list[int] = field(default_factory=lambda: [0] * (len(STEP_BUCKETS_MS) + 1))
 
@@ -71,6 +75,7 @@ class EngineStats:
     ended_for_room: int
     context_shifts: int
     restored_tokens: int
+    longest: int
     step_ms_total: float
     step_counts: tuple[int, ...]
     slots_processing: int

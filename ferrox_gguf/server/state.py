@@ -16,6 +16,7 @@ from ferrox_gguf.errors import Unavailable
 from ferrox_gguf.runtime.embedding import Embeddings
 from ferrox_gguf.runtime.model import ServedModel
 from ferrox_gguf.runtime.run import Run
+from ferrox_gguf.server.metrics import Meter
 from ferrox_gguf.settings import Settings
 from ferrox_gguf.wire.description import ModelDescription
 from ferrox_gguf.wire.served import Served
@@ -49,13 +50,17 @@ class Ready:
 
 @dataclass(slots=True)
 class ServerState:
-    """ready: None while the model loads.  runs: every request that is being answered, by its completion id."""
+    """ready: None while the model loads.  runs: every request that is being answered, by its completion id.
+
+    meter: what was counted, over every engine there has been.
+    """
 
     settings: Settings
     ready: Ready | None = None
     closing: bool = False
     runs: dict[str, Run] = field(default_factory=dict)
     started: float = field(default_factory=time.time)
+    meter: Meter = field(default_factory=Meter)
 
     def close(self) -> None:
         """End every running request: its client is told, and the engine is rid of it."""

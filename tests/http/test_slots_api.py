@@ -28,7 +28,7 @@ def server(folder):
         yield url, ready[0].lanes
 
 
-CLIENT = httpx.Client(verify=False)  # noqa: S501  # reading certificates would be most of the time
+CLIENT = httpx.Client(verify=False)  # reading certificates would be most of the time
 
 
 def act(url, action, body=None, slot="0"):

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from starlette.routing import Route
 
-from ferrox_gguf.server.routes import about, adapters, chat, completion, embedding, messages, responses, slots, text
+from ferrox_gguf.server.routes import (
+    about,
+    adapters,
+    chat,
+    completion,
+    embedding,
+    messages,
+    metrics,
+    responses,
+    slots,
+    text,
+)
 
 ROUTES: tuple[Route, ...] = (
     *about.ROUTES,
@@ -13,6 +24,7 @@ ROUTES: tuple[Route, ...] = (
     *completion.ROUTES,
     *embedding.ROUTES,
     *messages.ROUTES,
+    *metrics.ROUTES,
     *responses.ROUTES,
     *slots.ROUTES,
     *text.ROUTES,
