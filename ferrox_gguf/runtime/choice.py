@@ -50,6 +50,7 @@ class Choice:
         self._indentation = Indentation(generation.n_indent) if generation.n_indent > 0 else None
         self._prompt_tokens, self._cancel, self._piece = prompt_tokens, cancel, piece
         self._one_call = one_call
+        self._judged = one_call or self._indentation is not None
         self._taken = 0
         self._called = self._over = False
 
@@ -68,28 +69,39 @@ class Choice:
             self._fail(event)
 
     def _read(self, event: Tokens) -> None:
-        events: list[OutputEvent] = []
-        taken, stop = 0, None
-        for sampled in event.sampled:
+        reader, sampled = self._reader, event.sampled
+        if len(sampled) == 1 and not self._judged:
+            # Nearly every step of nearly every stream.
+            events = reader.push(sampled[0].token)
+            self._taken += 1
+            if reader.chain.stop is None:
+                self._put(events, sampled, event.timings)
+            else:
+                self._end_here(StopType.WORD, list(events), sampled, event)
+            return
+        events, taken = [], 0
+        for one in sampled:
             taken += 1
-            events += self._reader.push(sampled.token)
+            events += reader.push(one.token)
             stop = self._stop(events)
             if stop:
-                break
+                self._taken += taken
+                self._end_here(stop, events, sampled[:taken], event)
+                return
         self._taken += taken
-        if stop is None:
-            self._put(events, event.sampled, event.timings)
-            return
+        self._put(events, sampled, event.timings)
+
+    def _end_here(self, stop: StopType, events: list[OutputEvent], sampled: Sequence[Sampled], event: Tokens) -> None:
+        """The text has ended the answer; what the engine makes beyond it is neither shown nor counted."""
         self._cancel()
-        if self._reader.stop:
+        if self._reader.chain.stop:
             events += self._reader.flush(End.CUT)
         timings = replace(event.timings, predicted_tokens=self._taken)
-        finish = self._finish(stop, timings, slot=event.slot, seed=event.seed)
-        self._put(events, event.sampled[:taken], timings, finish)
+        self._put(events, sampled, timings, self._finish(stop, timings, slot=event.slot, seed=event.seed))
 
     def _stop(self, events: list[OutputEvent]) -> StopType | None:
         """Does the answer end here, by its own text? What is behind the end is taken off."""
-        if self._reader.stop is not None:
+        if self._reader.chain.stop is not None:
             return StopType.WORD
         if self._indentation and self._outdented(events):
             return StopType.LIMIT
@@ -124,13 +136,18 @@ class Choice:
         self, events: Sequence[OutputEvent], sampled: Sequence[Sampled], timings: Timings, finish: Finish | None = None
     ) -> None:
         for event in events:
-            if isinstance(event, ToolCallEnd) and event.whole:
+            if type(event) is ToolCallEnd and event.whole:
                 self._called = True
         if finish:
             self._over = True
             finish = replace(finish, called=self._called) if self._called else finish
-        infos = tuple([self._info(one) for one in sampled]) if sampled and sampled[0].chosen else ()
-        tokens = tuple([one.token for one in sampled])
+        tokens: tuple[int, ...]
+        infos: tuple[TokenInfo, ...] = ()
+        if len(sampled) == 1 and sampled[0].chosen is None:
+            tokens = (sampled[0].token,)
+        else:
+            tokens = tuple([one.token for one in sampled])
+            infos = tuple([self._info(one) for one in sampled if one.chosen])
         self._queue.put(Step(self._index, tuple(events), tokens, infos, None, timings, finish))
 
     def _finish(self, stop: StopType, timings: Timings, *, slot: int, seed: int, truncated: bool = False) -> Finish:
@@ -138,10 +155,10 @@ class Choice:
             prompt_tokens=self._prompt_tokens,
             cached_tokens=timings.cache_tokens,
             completion_tokens=timings.predicted_tokens,
-            reasoning_tokens=self._reader.reasoning_tokens,
+            reasoning_tokens=self._reader.chain.reasoning_tokens,
         )
         word = ""
-        if (found := self._reader.stop) is not None:
+        if (found := self._reader.chain.stop) is not None:
             # A family's end marker that was spelled out is as good as its token.
             stop, word = (StopType.EOS, "") if found.own else (StopType.WORD, found.word)
         return Finish(stop, usage, timings, word, truncated=truncated, slot=slot, seed=seed)

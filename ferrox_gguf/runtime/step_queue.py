@@ -22,7 +22,7 @@ MERGE_AFTER = 256
 
 
 class StepQueue:
-    """All steps of one request, every choice's in its order. Event loop only.
+    """All steps of one request, every choice's in its order. Made and used inside a running event loop.
 
     over: every choice has finished (or one error ended them all) and nothing waits.
     """
@@ -33,6 +33,9 @@ class StepQueue:
         self._error: Exception | None = None
         self._reader: asyncio.Future[None] | None = None
         self._wants_all = False
+        self._loop = asyncio.get_running_loop()
+        self._alarm: asyncio.TimerHandle | None = None
+        self._heard = 0.0
 
     @property
     def over(self) -> bool:
@@ -60,7 +63,14 @@ class StepQueue:
         Raises the error that ended the request, once.
         """
         if not self._waiting and self._open:
-            await self._wait(silence)
+            if silence is not None and self._alarm is None:
+                self._alarm = self._loop.call_later(silence, self._ring, silence)
+            self._heard = self._loop.time()
+            self._reader = self._loop.create_future()
+            try:
+                await self._reader
+            finally:
+                self._reader = None
         steps, self._waiting = self._waiting, []
         if not steps and self._error:
             error, self._error = self._error, None
@@ -71,22 +81,30 @@ class StepQueue:
         """Everything up to the end, woken once. Raises the error that ended the request."""
         self._wants_all = True
         while self._open:
-            await self._wait(None)
+            self._reader = self._loop.create_future()
+            try:
+                await self._reader
+            finally:
+                self._reader = None
         if self._error:
             raise self._error
         steps, self._waiting = self._waiting, []
         return steps
 
-    async def _wait(self, silence: float | None) -> None:
-        loop = asyncio.get_running_loop()
-        self._reader = loop.create_future()
-        timer = None if silence is None else loop.call_later(silence, self._wake)
-        try:
-            await self._reader
-        finally:
-            self._reader = None
-            if timer:
-                timer.cancel()
+    def close(self) -> None:
+        """Nobody reads any more."""
+        if self._alarm:
+            self._alarm.cancel()
+            self._alarm = None
+
+    def _ring(self, silence: float) -> None:
+        """Wake a reader that has heard nothing for so long. One timer a stream, set anew only when it has rung."""
+        left = self._heard + silence - self._loop.time()
+        if self._reader is None or left > 0:
+            self._alarm = self._loop.call_later(max(left, silence / 2), self._ring, silence)
+        else:
+            self._alarm = None
+            self._wake()
 
     def _wake(self) -> None:
         if self._reader and not self._reader.done():

@@ -9,6 +9,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 logger = logging.getLogger(__name__)
 
+UNWRAPPED = "ferrox_gguf.send"
+"""Where the scope keeps the server's own `send`: frames take it, since no layer looks at anything but the start."""
+
 
 class AccessLog:
     """method, path, status, seconds to the first and to the last byte, and who asked. Never a query or a body."""
@@ -17,6 +20,7 @@ class AccessLog:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope[UNWRAPPED] = send
         if scope["type"] != "http" or not logger.isEnabledFor(logging.INFO):
             await self._app(scope, receive, send)
             return

@@ -11,6 +11,7 @@ from starlette.types import Receive, Scope, Send
 
 from ferrox_gguf.events import Step
 from ferrox_gguf.runtime.run import Run
+from ferrox_gguf.server.access_log import UNWRAPPED
 from ferrox_gguf.server.disconnect import CLIENT_CLOSED_REQUEST, CancelledWithClient, ClientGone
 from ferrox_gguf.server.json_response import json_bytes
 from ferrox_gguf.server.state import state_of
@@ -59,7 +60,7 @@ class EventStream(Response):
             with CancelledWithClient(receive, self._run):
                 steps = await self._run.queue.next(self._silence)
                 await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-                await self._send_all(steps, send)
+                await self._send_all(steps, scope.get(UNWRAPPED, send))
         except ClientGone:
             logger.debug("client left a stream")
         finally:

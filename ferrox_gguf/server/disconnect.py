@@ -40,6 +40,7 @@ class CancelledWithClient:
         if self._watch:
             self._watch.cancel()
         self._run.cancel()
+        self._run.queue.close()
 
     async def _wait(self) -> None:
         await disconnected(self._receive)

@@ -52,12 +52,12 @@ def test_a_native_completion_streams_what_it_answers(url):
 
 
 def test_the_openai_client_completes_streamed_and_not(url):
-    client = openai.OpenAI(base_url=url + "/v1", api_key="none")
-    whole = client.completions.create(model="m", prompt="hi", max_tokens=5)
+    with openai.OpenAI(base_url=url + "/v1", api_key="none") as client:
+        whole = client.completions.create(model="m", prompt="hi", max_tokens=5)
+        chunks = list(client.completions.create(model="m", prompt="hi", stream=True))
     assert (whole.choices[0].text, whole.choices[0].finish_reason) == ("Hello", "length")
     assert whole.usage is not None
     assert (whole.usage.prompt_tokens, whole.usage.completion_tokens) == (3, 5)
-    chunks = list(client.completions.create(model="m", prompt="hi", stream=True))
     assert "".join(chunk.choices[0].text for chunk in chunks) == HELLO.decode()
     assert chunks[-1].choices[0].finish_reason == "stop"
 
@@ -156,11 +156,13 @@ def test_health_props_and_models_describe_the_server(url):
     assert (props["total_slots"], props["default_generation_settings"]["n_ctx"]) == (4, 4096)
     assert props["posture"]["reasoning_protocol"] == "none"
     assert httpx.get(url + "/v1/models").json()["data"][0]["id"] == "scripted"
-    assert openai.OpenAI(base_url=url + "/v1", api_key="none").models.list().data[0].id == "scripted"
+    with openai.OpenAI(base_url=url + "/v1", api_key="none") as client:
+        assert client.models.list().data[0].id == "scripted"
 
 
 def test_slots_can_be_hidden(url):
-    assert httpx.get(url + "/slots").json() == [{"id": 0, "n_ctx": 4096, "speculative": False, "is_processing": False}]
+    idle = {"n_ctx": 4096, "speculative": False, "is_processing": False}
+    assert httpx.get(url + "/slots").json() == [{"id": slot, **idle} for slot in range(4)]
     context, _ = answering(settings=with_server(endpoints=EndpointSettings(slots=False)))
     with context as hidden:
         answer = httpx.get(hidden + "/slots")
