@@ -152,7 +152,8 @@ class Lanes:
     def forget(self, slot: Slot) -> int:
         """Drop what an idle slot remembers, for good; the number of tokens."""
         held = slot.held
-        self.cut(slot, 0)
+        self._operations.append(Cut(slot.index, 0))
+        self._shorten(slot, 0)
         return held
 
     def fill(self, slot: Slot, tokens: list[int], lora: tuple[LoraScale, ...]) -> None:

@@ -20,7 +20,6 @@ from typing import Any, TypeVar
 from ferrox_gguf.engine.contract import Ended, EngineState, Failed, SequenceRequest, Sink
 from ferrox_gguf.engine.executor import Executor
 from ferrox_gguf.engine.layout import Layout
-from ferrox_gguf.engine.plan import BatchPlan
 from ferrox_gguf.engine.scheduler import Event, Scheduler
 from ferrox_gguf.engine.sequence import Sequence
 from ferrox_gguf.engine.slot_files import SlotFiles
@@ -32,6 +31,8 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
+_FAULTS_IN_A_ROW = 3
+"""Steps that may fail one after another, each with a fresh start, before the engine gives up."""
 _NOTHING_TO_DO_S = 0.001
 """Pause after an empty plan. A plan is empty only when its sequences ended while it was made."""
 QUEUE_SIZE = 1024
@@ -256,22 +257,25 @@ class EngineLoop:
     # The engine's side
 
     def _run(self) -> None:
-        try:
-            while self._take_commands():
-                plan = self._scheduler.plan(_now_ms())
-                self._hand_off(self._step(plan))
-        except Exception as error:
-            # Only a fault of our own comes here; say so to every client rather than hang.
-            logger.exception("the engine failed")
-            self._fail_all(GenerationFailed(f"the engine failed: {error}"))
-        else:
-            self._fail_all(Unavailable("the server is shutting down"))
+        faults = 0
+        while faults < _FAULTS_IN_A_ROW and self._take_commands():
+            try:
+                self._hand_off(self._step())
+                faults = 0
+            except Exception as error:
+                # Only a fault of our own comes here: those who run now are told, and the next ones start afresh.
+                faults += 1
+                logger.exception("the engine failed")
+                self._fail_all(GenerationFailed(f"the engine failed: {error}"))
+                self._scheduler.forget_everything()
+        self._fail_all(Unavailable("the server is shutting down"))
         with self._door:
             self._state = EngineState.STOPPED
             self._refuse_late_commands()
 
-    def _step(self, plan: BatchPlan) -> list[Event]:
-        """Execute and commit; close what ended."""
+    def _step(self) -> list[Event]:
+        """Plan, execute and commit."""
+        plan = self._scheduler.plan(_now_ms())
         if not plan.rows and not plan.operations:
             time.sleep(_NOTHING_TO_DO_S)
             return self._scheduler.take_events()

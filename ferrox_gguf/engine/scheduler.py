@@ -66,6 +66,12 @@ class Scheduler:
         if sequence is not None:
             self._end_failed(sequence, error)
 
+    def forget_everything(self) -> None:
+        """Trust nothing that any slot or the archive holds. No sequence may be there any more."""
+        for slot in self.lanes.slots:
+            self.lanes.forget(slot)
+        self.lanes.keeper.forget_all()
+
     @property
     def busy(self) -> bool:
         return bool(self._seating.waiting or self._seating.running)

@@ -178,7 +178,29 @@ def test_a_sink_that_raises_harms_no_other(caplog: pytest.LogCaptureFixture) -> 
     assert "a sink failed" in caplog.text
 
 
-def test_an_engine_that_breaks_tells_every_client() -> None:
+def test_after_a_fault_of_our_own_the_next_request_starts_afresh(caplog: pytest.LogCaptureFixture) -> None:
+    class BreaksOnce(ScriptedExecutor):
+        broken = False
+
+        def execute(self, plan: BatchPlan) -> Outcome:
+            if plan.decoding and not self.broken:
+                self.broken = True
+                raise MemoryError("once")
+            return super().execute(plan)
+
+    async def main() -> None:
+        async with running(scripted(BreaksOnce())) as engine:
+            assert isinstance((await collect(engine, request(range(10, 60))))[-1], Failed)
+            again = request(range(10, 60), max_tokens=3)
+            events = await collect(engine, again)
+            assert said(events) == [counting(again, at) for at in range(3)]
+            assert isinstance(events[-1], Ended)
+            assert events[-1].timings.cache_tokens == 0
+
+    asyncio.run(main())
+
+
+def test_an_engine_that_breaks_for_good_tells_every_client_and_stops() -> None:
     class Broken(ScriptedExecutor):
         def execute(self, plan: BatchPlan) -> Outcome:
             raise MemoryError("broken")
@@ -186,8 +208,8 @@ def test_an_engine_that_breaks_tells_every_client() -> None:
     async def main() -> None:
         engine = scripted(Broken())
         engine.start()
-        events = await collect(engine, request([5]))
-        assert isinstance(events[-1], Failed)
+        for _ in range(3):
+            assert isinstance((await collect(engine, request([5])))[-1], Failed)
         assert await engine.wait_stopped(5)
         with pytest.raises(Unavailable):
             engine.submit(request([5]), lambda event: None)
