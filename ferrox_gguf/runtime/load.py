@@ -29,7 +29,7 @@ from ferrox_gguf.settings import Settings
 logger = logging.getLogger(__name__)
 
 WORKERS = 4
-"""Threads for rendering and tokenising. More would only take time from the engine."""
+"""Threads for rendering and tokenising, unless `--threads-http` says otherwise. More take time from the engine."""
 
 STOP_SECONDS = 1.0
 """How long to wait for the decode that is running when the server stops."""
@@ -53,6 +53,7 @@ class Assembled:
             stopped &= await asyncio.to_thread(self.reader.close, STOP_SECONDS)
         if stopped:
             self.loaded.close()
+        self.model.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,8 @@ def assemble(settings: Settings, loop: asyncio.AbstractEventLoop) -> Assembled:
     for voice in (voices.plain, voices.tools):
         _ = voice.renderer.capabilities, voice.renderer.switches
     adapters = Adapters([AdapterState(a.path, a.scale, a.task_name, a.prompt_prefix) for a in loaded.adapters])
-    aside = ThreadPoolExecutor(WORKERS, thread_name_prefix="aside")
+    workers = settings.server.threads
+    aside = ThreadPoolExecutor(workers if workers > 0 else WORKERS, thread_name_prefix="aside")
     model = ServedModel(
         settings=settings,
         vocabulary=loaded.vocab,

@@ -144,6 +144,10 @@ class ServedModel:
             conversation.request.parallel_tool_calls is False,
         )
 
+    def close(self) -> None:
+        """Give the threads back, when nothing more will be asked."""
+        self._aside.shutdown(wait=False)
+
     async def aside(self, work: Callable[[], Made]) -> Made:
         """Run blocking work on a thread of its own."""
         return await asyncio.get_running_loop().run_in_executor(self._aside, work)

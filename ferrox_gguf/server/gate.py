@@ -43,7 +43,7 @@ class Gate:
             await self._app(scope, receive, send)
 
     def _refusal(self, path: str, headers: Headers) -> FerroxError | None:
-        if self._state.ready is None:
+        if self._state.ready is None and self._state.asleep is None:
             return Unavailable("Loading model")
         if self._state.closing:
             return Unavailable("the server is shutting down")

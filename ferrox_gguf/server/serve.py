@@ -21,6 +21,7 @@ from ferrox_gguf.server.app import create_app
 from ferrox_gguf.server.listen import Listener, listening
 from ferrox_gguf.server.logs import configure_logging
 from ferrox_gguf.server.ready import load_ready
+from ferrox_gguf.server.sleep import watch_over
 from ferrox_gguf.server.state import Ready, ServerState
 from ferrox_gguf.settings import ServerSettings, Settings
 
@@ -67,6 +68,7 @@ class Process:
         self._server = Server(uvicorn_config(settings.server, self._state))
         self._failure: StartupError | None = None
         self._signals = 0
+        self._watch: asyncio.Task[None] | None = None
 
     async def serve(self) -> int:
         loop = asyncio.get_running_loop()
@@ -77,6 +79,8 @@ class Process:
         await self._server.serve(sockets=[listener.socket for listener in self._listeners])
         if self._failure:
             raise self._failure
+        if self._watch:
+            self._watch.cancel()
         if self._state.ready:
             await self._state.ready.close()
         elif self._signals:
@@ -95,8 +99,12 @@ class Process:
         else:
             loop.call_soon_threadsafe(self._announce, ready)
 
+    async def _reload(self) -> Ready:
+        return await asyncio.to_thread(self._load, self._settings, asyncio.get_running_loop())
+
     def _announce(self, ready: Ready) -> None:
         self._state.ready = ready
+        self._watch = watch_over(self._state, self._reload)
         for listener in self._listeners:
             logger.info("server is listening on %s", listener.url)
 

@@ -6,13 +6,14 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from starlette.requests import Request
 
 from ferrox_gguf.engine.snapshot import SlotFile
 from ferrox_gguf.engine.stats import EngineStats, SlotSnapshot
 from ferrox_gguf.errors import Unavailable
+from ferrox_gguf.posture.values import Posture
 from ferrox_gguf.runtime.embedding import Embeddings
 from ferrox_gguf.runtime.model import ServedModel
 from ferrox_gguf.runtime.run import Run
@@ -20,6 +21,9 @@ from ferrox_gguf.server.metrics import Meter
 from ferrox_gguf.settings import Settings
 from ferrox_gguf.wire.description import ModelDescription
 from ferrox_gguf.wire.served import Served
+
+if TYPE_CHECKING:
+    from ferrox_gguf.server.sleep import Sleeper
 
 
 class Lanes(Protocol):
@@ -48,19 +52,41 @@ class Ready:
     embeddings: Embeddings | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What a model says of itself: all that is left of it while it is unloaded."""
+
+    served: Served
+    description: ModelDescription
+    posture: Posture
+
+    @classmethod
+    def of(cls, ready: Ready) -> Card:
+        return cls(ready.served, ready.description, ready.model.voices.plain.posture)
+
+
 @dataclass(slots=True)
 class ServerState:
-    """ready: None while the model loads.  runs: every request that is being answered, by its completion id.
+    """ready: None while the model loads or sleeps.  asleep: of the model that sleeps, None while there is none.
 
+    sleeper: unloads an idle model; None where nobody asked for that.
+    runs: every request that is being answered, by its completion id.
     meter: what was counted, over every engine there has been.
     """
 
     settings: Settings
     ready: Ready | None = None
+    asleep: Card | None = None
+    sleeper: Sleeper | None = None
     closing: bool = False
     runs: dict[str, Run] = field(default_factory=dict)
     started: float = field(default_factory=time.time)
     meter: Meter = field(default_factory=Meter)
+
+    @property
+    def card(self) -> Card | None:
+        """None until the model was loaded for the first time."""
+        return Card.of(self.ready) if self.ready else self.asleep
 
     def close(self) -> None:
         """End every running request: its client is told, and the engine is rid of it."""
@@ -73,6 +99,14 @@ class ServerState:
 def state_of(request: Request) -> ServerState:
     state: ServerState = request.app.state.server
     return state
+
+
+def card_of(request: Request) -> Card:
+    """Of the model, loaded or asleep."""
+    card = state_of(request).card
+    if card is None:
+        raise Unavailable("Loading model")
+    return card
 
 
 def ready_of(request: Request) -> Ready:

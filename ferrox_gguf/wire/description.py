@@ -39,7 +39,9 @@ class ModelDescription:
     created: int = 0
 
 
-def props_json(served: Served, model: ModelDescription, posture: Posture, settings: Settings) -> dict[str, Json]:
+def props_json(
+    served: Served, model: ModelDescription, posture: Posture, settings: Settings, *, sleeping: bool = False
+) -> dict[str, Json]:
     endpoints = settings.server.endpoints
     props: dict[str, Json] = {
         "default_generation_settings": {"params": short_settings(served.defaults), "n_ctx": model.context_tokens},
@@ -59,7 +61,7 @@ def props_json(served: Served, model: ModelDescription, posture: Posture, settin
         "bos_token": model.bos,
         "eos_token": model.eos,
         "build_info": served.fingerprint,
-        "is_sleeping": False,
+        "is_sleeping": sleeping,
         "cors_proxy_enabled": False,
         "posture": posture_json(posture),
     }

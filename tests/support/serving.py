@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 import httpx
 
 from ferrox_gguf.server.serve import Server, new_event_loop, uvicorn_config
+from ferrox_gguf.server.sleep import watch_over
 from ferrox_gguf.server.state import Ready, ServerState
 from ferrox_gguf.settings import Settings
 
@@ -27,10 +28,17 @@ def serving(make_ready: Callable[[], Ready], settings: Settings | None = None) -
 
     async def serve() -> None:
         state.ready = make_ready()
+        watch = watch_over(state, reload)
         try:
             await server.serve(sockets=[bound])
         finally:
-            await state.ready.close()
+            if watch:
+                watch.cancel()
+            if state.ready:
+                await state.ready.close()
+
+    async def reload() -> Ready:
+        return make_ready()
 
     def main() -> None:
         loop = new_event_loop()
@@ -55,10 +63,12 @@ def serving(make_ready: Callable[[], Ready], settings: Settings | None = None) -
 
 
 def wait_until_healthy(url: str, failed: list[BaseException]) -> None:
-    for _ in range(500):
-        assert not failed, failed
-        with contextlib.suppress(httpx.TransportError):
-            if httpx.get(url + "/health").status_code == 200:
-                return
-        time.sleep(0.01)
+    # Reading certificates, which nobody here needs, would be most of a short test.
+    with httpx.Client(verify=False) as client:
+        for _ in range(500):
+            assert not failed, failed
+            with contextlib.suppress(httpx.TransportError):
+                if client.get(url + "/health").status_code == 200:
+                    return
+            time.sleep(0.01)
     raise AssertionError("the server did not become healthy")

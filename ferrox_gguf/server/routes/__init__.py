@@ -16,16 +16,23 @@ from ferrox_gguf.server.routes import (
     slots,
     text,
 )
+from ferrox_gguf.server.sleep import awake
 
-ROUTES: tuple[Route, ...] = (
-    *about.ROUTES,
+WITHOUT_MODEL: tuple[Route, ...] = (*about.ROUTES, *metrics.ROUTES)
+"""These answer while the model is unloaded, and leave it so."""
+
+WITH_MODEL: tuple[Route, ...] = (
     *adapters.ROUTES,
     *chat.ROUTES,
     *completion.ROUTES,
     *embedding.ROUTES,
     *messages.ROUTES,
-    *metrics.ROUTES,
     *responses.ROUTES,
     *slots.ROUTES,
     *text.ROUTES,
+)
+
+ROUTES: tuple[Route, ...] = (
+    *WITHOUT_MODEL,
+    *(Route(route.path, awake(route.endpoint), methods=sorted(route.methods or ())) for route in WITH_MODEL),
 )

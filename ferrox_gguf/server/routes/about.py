@@ -1,4 +1,4 @@
-"""What is asked about the server itself: health, properties, models."""
+"""What is asked about the server itself: health, properties, models. None of it needs the model to be loaded."""
 
 from __future__ import annotations
 
@@ -8,22 +8,21 @@ from starlette.routing import Route
 
 from ferrox_gguf.errors import NotSupported
 from ferrox_gguf.server.json_response import json_bytes, json_value
-from ferrox_gguf.server.state import ready_of, state_of
+from ferrox_gguf.server.state import card_of, state_of
 from ferrox_gguf.wire.description import models_json, props_json
 
 OK = b'{"status":"ok"}'
 
 
 async def health(request: Request) -> Response:
-    """Only reached once the model is there; the gate answers before."""
+    """Only reached once the model is there, or sleeps; the gate answers before."""
     return json_bytes(OK)
 
 
 async def props(request: Request) -> Response:
-    ready = ready_of(request)
-    return json_value(
-        props_json(ready.served, ready.description, ready.model.voices.plain.posture, state_of(request).settings)
-    )
+    card, state = card_of(request), state_of(request)
+    sleeping = state.asleep is not None
+    return json_value(props_json(card.served, card.description, card.posture, state.settings, sleeping=sleeping))
 
 
 async def change_props(request: Request) -> Response:
@@ -34,8 +33,8 @@ async def change_props(request: Request) -> Response:
 
 
 async def models(request: Request) -> Response:
-    ready = ready_of(request)
-    return json_value(models_json(ready.served, ready.description, state_of(request).settings))
+    card = card_of(request)
+    return json_value(models_json(card.served, card.description, state_of(request).settings))
 
 
 ROUTES = (
