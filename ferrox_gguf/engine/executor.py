@@ -21,6 +21,7 @@ from ferrox_gguf.engine.states import CellStates
 from ferrox_gguf.errors import GenerationFailed
 from ferrox_gguf.llama.candidates import Candidates, NothingAllowed, log_probabilities
 from ferrox_gguf.llama.context import Context, DecodeFailed, KVCacheFull
+from ferrox_gguf.llama.dry import DryPrototypes
 from ferrox_gguf.llama.loaded import LoadedModel
 from ferrox_gguf.llama.memory import MemoryMisuse
 from ferrox_gguf.llama.sampler import Sampler
@@ -79,11 +80,13 @@ class LlamaExecutor:
         self._batch = loaded.context.batch
         self._candidates = Candidates(loaded.vocab.n_tokens)
         self._states = CellStates(loaded.context.memory)
+        self._dry = DryPrototypes(loaded.vocab)
         self._voices: dict[int, Voice] = {}
         self._lora: tuple[LoraScale, ...] | None = None
 
     def open(self, handle: int, request: SequenceRequest) -> int:
-        sampler = Sampler(self._loaded.vocab, request.sampling, n_context=self._context.slot_context)
+        n_context = self._context.slot_context
+        sampler = Sampler(self._loaded.vocab, request.sampling, n_context=n_context, dry=self._dry)
         sampler.prime(request.tokens)
         self._voices[handle] = Voice(request, sampler)
         return sampler.seed

@@ -6,7 +6,6 @@ values that a request could carry, so each is checked here, by the name that the
 
 from __future__ import annotations
 
-import ctypes
 import math
 import secrets
 from collections.abc import Callable, Iterable, Sequence
@@ -17,6 +16,7 @@ import llama_cpp as ll
 from ferrox_gguf.errors import InvalidField
 from ferrox_gguf.llama.candidates import Candidates
 from ferrox_gguf.llama.context import Context
+from ferrox_gguf.llama.dry import DryPrototypes
 from ferrox_gguf.llama.vocab import Vocab
 from ferrox_gguf.request import RANDOM_SEED, Sampling
 
@@ -41,12 +41,13 @@ def sampler_name(name: str) -> str | None:
 class Sampler:
     """One sequence's chain. Call from the thread that decodes; close() frees it.
 
-    seed: the one in use, also when the request asked for a random one.
+    seed: the one in use, also when the request asked for a random one.  dry: where DRY samplers are copied from.
     Raises InvalidField when a parameter is out of range.
     """
 
-    def __init__(self, vocab: Vocab, sampling: Sampling, *, n_context: int) -> None:
+    def __init__(self, vocab: Vocab, sampling: Sampling, *, n_context: int, dry: DryPrototypes | None = None) -> None:
         _check(sampling, vocab)
+        self._dry = dry or DryPrototypes(vocab)
         self.seed = secrets.randbits(32) % RANDOM_SEED if sampling.seed == RANDOM_SEED else sampling.seed
         self._sampling = sampling
         self._vocab = vocab
@@ -133,7 +134,7 @@ class Sampler:
             "penalties": lambda: ll.llama_sampler_init_penalties(
                 self._vocab.n_tokens, self._look_back, s.repeat_penalty, s.frequency_penalty, s.presence_penalty
             ),
-            "dry": self._dry,
+            "dry": lambda: self._dry.copy(s, self._dry_look_back),
             "top_n_sigma": lambda: ll.llama_sampler_init_top_n_sigma(s.top_n_sigma),
             "top_k": lambda: ll.llama_sampler_init_top_k(s.top_k),
             "typ_p": lambda: ll.llama_sampler_init_typical(s.typical_p, s.min_keep),
@@ -143,20 +144,6 @@ class Sampler:
             "temperature": lambda: ll.llama_sampler_init_temp_ext(s.temperature, s.dynatemp_range, s.dynatemp_exponent),
             "infill": lambda: ll.llama_sampler_init_infill(self._vocab.pointer),
         }
-
-    def _dry(self) -> Any:
-        s = self._sampling
-        breakers = [text.encode("utf-8", errors="replace") for text in s.dry_sequence_breakers]
-        array = (ctypes.c_char_p * max(len(breakers), 1))(*breakers)
-        return ll.llama_sampler_init_dry(
-            self._vocab.pointer,
-            s.dry_multiplier,
-            s.dry_base,
-            s.dry_allowed_length,
-            self._dry_look_back,
-            array,
-            len(breakers),
-        )
 
 
 def _biases(sampling: Sampling, vocab: Vocab) -> list[tuple[int, float]]:

@@ -262,3 +262,30 @@ def test_probabilities_before_sampling_are_of_the_whole_vocabulary(logits: np.nd
     assert [value for _, value in top] == pytest.approx([float(everything[token]) for token, _ in top])
     assert log_probabilities(logits, 0, chosen=5)[1] == []
     assert len(log_probabilities(logits, 10_000, chosen=5)[1]) == logits.size
+
+
+def test_copied_dry_samplers_have_their_own_memory(dense: LoadedModel) -> None:
+    from ferrox_gguf.llama.dry import DryPrototypes
+
+    prototypes = DryPrototypes(dense.vocab)
+    row = np.zeros(dense.vocab.n_tokens, np.float32)
+    row[byte_tokens("e")[0]], row[byte_tokens("x")[0]] = 2.0, 1.0
+    candidates = Candidates(dense.vocab.n_tokens)
+    sampling = replace(OPEN, temperature=0.0, dry_multiplier=2.0)
+    said = []
+    for text in ("abcdeabcd", "nothing of the kind", "abcdeabcd"):
+        sampler = Sampler(dense.vocab, sampling, n_context=512, dry=prototypes)
+        sampler.prime(byte_tokens(text))
+        candidates.fill(row)
+        said.append(dense.vocab.piece(sampler.draw(candidates)).decode())
+        sampler.close()
+    assert said == ["x", "e", "x"]
+
+
+def test_more_dry_settings_than_are_remembered_still_work(dense: LoadedModel, logits: np.ndarray) -> None:
+    from ferrox_gguf.llama.dry import DryPrototypes
+
+    prototypes = DryPrototypes(dense.vocab)
+    for at in range(40):
+        sampling = replace(OPEN, dry_multiplier=1.0 + at % 20)
+        Sampler(dense.vocab, sampling, n_context=64, dry=prototypes).close()
