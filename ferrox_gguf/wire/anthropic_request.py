@@ -65,8 +65,10 @@ def parse_limits(body: JsonObject, served: Served) -> Generation:
 def parse_format(body: JsonObject) -> GrammarSpec | None:
     """`output_config.format` (or `output_format`, its older place): a JSON schema for the answer."""
     wanted = mapping(mapping(body, "output_config"), "format") or mapping(body, "output_format")
-    if wanted.get("type") != "json_schema":
+    if not wanted:
         return None
+    if wanted.get("type") != "json_schema":
+        raise InvalidField("output_config.format.type", 'must be "json_schema"')
     schema = wanted.get("schema")
     if not isinstance(schema, dict):
         raise InvalidField("output_config.format.schema", f"must be an object, not {kind(schema)}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ferrox_gguf.errors import InvalidField
 from ferrox_gguf.json_types import Json, JsonObject
 from ferrox_gguf.request import ChatRequest, Continuation, Generation, ReasoningDisplay, ToolChoiceMode
-from ferrox_gguf.wire.constraints import parse_response_format
+from ferrox_gguf.wire.constraints import parse_chat_constraint
 from ferrox_gguf.wire.fields import boolean, integer, kind, string
 from ferrox_gguf.wire.generation import parse_generation
 from ferrox_gguf.wire.messages import parse_messages, parse_tool_choice, parse_tools
@@ -45,7 +45,7 @@ def parse_chat_generation(body: JsonObject, served: Served) -> Generation:
         raise InvalidField("logprobs", f"must be a boolean, not {kind(wanted)}")
     if body.get("top_logprobs") is not None and not wanted:
         raise InvalidField("top_logprobs", "requires logprobs to be true")
-    return parse_generation(fields, served, parse_response_format(body))
+    return parse_generation(fields, served, parse_chat_constraint(body))
 
 
 def optional_boolean(body: JsonObject, name: str) -> bool | None:

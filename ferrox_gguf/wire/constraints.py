@@ -14,12 +14,14 @@ TRIGGER_KINDS = ("token", "word", "pattern", "pattern_full")
 
 
 def parse_constraint(body: JsonObject) -> GrammarSpec | None:
-    """What `json_schema` and `grammar` ask for; the schema wins, as in llama-server's own endpoints."""
-    if body.get("json_schema") is not None and body.get("grammar") is None:
-        return schema_constraint(body["json_schema"], "json_schema", body)
+    """What `response_format`, `json_schema` or `grammar` ask for. No route takes one of them and does nothing."""
+    asked = parse_response_format(body)
+    if asked is not None:
+        return asked
     source = string(body, "grammar")
     if not source:
-        return None
+        schema = body.get("json_schema")
+        return None if schema is None else schema_constraint(schema, "json_schema", body)
     lazy = boolean(body, "grammar_lazy", False)
     triggers = parse_triggers(body)
     if lazy and not triggers:
@@ -27,10 +29,15 @@ def parse_constraint(body: JsonObject) -> GrammarSpec | None:
     return GrammarSpec(GrammarKind.GBNF, source, lazy, triggers, starts_after_reasoning(body))
 
 
-def parse_response_format(body: JsonObject) -> GrammarSpec | None:
-    """OpenAI's `response_format`, with llama-server's `schema` beside `json_object`. Falls back to parse_constraint."""
+def parse_chat_constraint(body: JsonObject) -> GrammarSpec | None:
+    """As parse_constraint; where both could be meant, none is guessed (in `/completion` the grammar wins)."""
     if body.get("json_schema") is not None and string(body, "grammar"):
         raise InvalidField("grammar", "json_schema and grammar exclude each other")
+    return parse_constraint(body)
+
+
+def parse_response_format(body: JsonObject) -> GrammarSpec | None:
+    """OpenAI's `response_format`, with llama-server's `schema` beside `json_object`."""
     wanted = mapping(body, "response_format")
     name = string(wanted, "type")
     if name == "json_object":
@@ -43,14 +50,16 @@ def parse_response_format(body: JsonObject) -> GrammarSpec | None:
         return schema_constraint(wrapper.get("schema", {}), "response_format.json_schema.schema", body)
     if name not in ("", "text"):
         raise InvalidField("response_format", f'type must be "text", "json_object" or "json_schema", but got "{name}"')
-    return parse_constraint(body)
+    return None
 
 
 def schema_constraint(schema: Json, field: str, body: JsonObject) -> GrammarSpec:
     """An empty schema means any object, as JSON mode does."""
     if not isinstance(schema, (dict, bool)):
         raise InvalidField(field, f"must be a JSON Schema object, not {kind(schema)}")
-    source = orjson.dumps(schema or {"type": "object"}).decode()
+    if schema is False:
+        raise InvalidField(field, "false allows no output at all")
+    source = orjson.dumps({"type": "object"} if schema == {} else schema).decode()
     return GrammarSpec(GrammarKind.JSON_SCHEMA, source, after_reasoning=starts_after_reasoning(body))
 
 
@@ -77,4 +86,9 @@ def parse_trigger(trigger: Json) -> GrammarTrigger:
     token = trigger.get("token")
     if token is not None and (isinstance(token, bool) or not isinstance(token, int)):
         raise InvalidField("grammar_triggers", "token must be an id")
-    return GrammarTrigger(TRIGGER_KINDS[number], string(trigger, "value"), token)
+    if number == 0 and token is None:
+        raise InvalidField("grammar_triggers", "a trigger of type 0 (token) needs the token's id in token")
+    value = string(trigger, "value")
+    if number != 0 and not value:
+        raise InvalidField("grammar_triggers", "value must not be empty")
+    return GrammarTrigger(TRIGGER_KINDS[number], value, token)
