@@ -94,11 +94,12 @@ class ResponsesAnswer:
         return b"".join(out)
 
     def done(self) -> bytes:
+        """Always `response.completed`, as llama-server ends a stream; its status says what a limit left incomplete."""
         assert self._finish is not None
         status = self._status(self._finish)
         response = self._response(status, self._output(status), self._finish.usage)
         return self._frame(
-            f"response.{status}", {"response": response}, {"timings": timings_json(self._finish.timings)}
+            "response.completed", {"response": response}, {"timings": timings_json(self._finish.timings)}
         )
 
     def failed(self, error: WireError) -> bytes:

@@ -51,7 +51,7 @@ def agree(url: str, given: object = "hi", **fields: object) -> Response:
         whole = official.responses.create(model="m", input=given, **fields)  # type: ignore[call-overload]
         with official.responses.stream(model="m", input=given, **fields) as stream:  # type: ignore[call-overload]
             events = list(stream)
-    streamed = events[-1].response
+            streamed = stream.get_final_response()
     assert [event.sequence_number for event in events] == list(range(len(events)))
     assert {name for event in events for name in extras(event)} <= LLAMA_SERVERS
     assert extras(whole) == []
