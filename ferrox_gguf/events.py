@@ -136,6 +136,7 @@ class Step:
     """What one hand-off from the engine made of one choice: zero or more output events and the tokens behind them.
 
     tokens: ids generated in this hand-off; infos: aligned with tokens when n_probs was asked, else empty.
+    slot: the KV lane that runs the choice, -1 before it has one.
     """
 
     choice: int
@@ -145,3 +146,4 @@ class Step:
     progress: Progress | None = None
     timings: Timings | None = None
     finish: Finish | None = None
+    slot: int = -1

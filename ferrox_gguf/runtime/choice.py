@@ -75,7 +75,7 @@ class Choice:
             events = reader.push(sampled[0].token)
             self._taken += 1
             if reader.chain.stop is None:
-                self._put(events, sampled, event.timings)
+                self._put(events, sampled, event.timings, event.slot)
             else:
                 self._end_here(StopType.WORD, list(events), sampled, event)
             return
@@ -89,7 +89,7 @@ class Choice:
                 self._end_here(stop, events, sampled[:taken], event)
                 return
         self._taken += taken
-        self._put(events, sampled, event.timings)
+        self._put(events, sampled, event.timings, event.slot)
 
     def _end_here(self, stop: StopType, events: list[OutputEvent], sampled: Sequence[Sampled], event: Tokens) -> None:
         """The text has ended the answer; what the engine makes beyond it is neither shown nor counted."""
@@ -97,7 +97,8 @@ class Choice:
         if self._reader.chain.stop:
             events += self._reader.flush(End.CUT)
         timings = replace(event.timings, predicted_tokens=self._taken)
-        self._put(events, sampled, timings, self._finish(stop, timings, slot=event.slot, seed=event.seed))
+        finish = self._finish(stop, timings, slot=event.slot, seed=event.seed)
+        self._put(events, sampled, timings, event.slot, finish)
 
     def _stop(self, events: list[OutputEvent]) -> StopType | None:
         """Does the answer end here, by its own text? What is behind the end is taken off."""
@@ -126,14 +127,19 @@ class Choice:
     def _end(self, event: Ended) -> None:
         events = self._reader.flush(End.DONE if event.stop is StopType.EOS else End.CUT)
         finish = self._finish(event.stop, event.timings, slot=event.slot, seed=event.seed, truncated=event.truncated)
-        self._put(events, (), event.timings, finish)
+        self._put(events, (), event.timings, event.slot, finish)
 
     def _fail(self, event: Failed) -> None:
         self._over = True
         self._queue.fail(event.error)
 
     def _put(
-        self, events: Sequence[OutputEvent], sampled: Sequence[Sampled], timings: Timings, finish: Finish | None = None
+        self,
+        events: Sequence[OutputEvent],
+        sampled: Sequence[Sampled],
+        timings: Timings,
+        slot: int,
+        finish: Finish | None = None,
     ) -> None:
         for event in events:
             if type(event) is ToolCallEnd and event.whole:
@@ -148,7 +154,7 @@ class Choice:
         else:
             tokens = tuple([one.token for one in sampled])
             infos = tuple([self._info(one) for one in sampled if one.chosen])
-        self._queue.put(Step(self._index, tuple(events), tokens, infos, None, timings, finish))
+        self._queue.put(Step(self._index, tuple(events), tokens, infos, None, timings, finish, slot))
 
     def _finish(self, stop: StopType, timings: Timings, *, slot: int, seed: int, truncated: bool = False) -> Finish:
         usage = Usage(

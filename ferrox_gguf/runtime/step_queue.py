@@ -129,6 +129,7 @@ def merge_choice(steps: list[Step]) -> Step:
         progress=next((step.progress for step in reversed(steps) if step.progress), None),
         timings=last.timings,
         finish=last.finish,
+        slot=last.slot,
     )
 
 

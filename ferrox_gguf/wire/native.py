@@ -65,7 +65,7 @@ class NativeAnswer:
             "content": text,
             "tokens": list(step.tokens),
             "stop": False,
-            "id_slot": asked.generation.id_slot,
+            "id_slot": step.slot,
             "tokens_predicted": told.tokens,
             "tokens_evaluated": asked.prompt_tokens[step.choice],
         }

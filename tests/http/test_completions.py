@@ -47,6 +47,7 @@ def test_a_native_completion_streams_what_it_answers(url):
     whole = httpx.post(url + "/completion", json={"prompt": "hi"}).json()
     streamed = frames(httpx.post(url + "/completion", json={"prompt": "hi", "stream": True}).text)
     assert whole["content"] == HELLO.decode() == "".join(frame["content"] for frame in streamed)
+    assert {frame["id_slot"] for frame in streamed} == {0}
     assert streamed[-1]["stop_type"] == whole["stop_type"] == "eos"
     assert (whole["tokens_evaluated"], whole["prompt"]) == (3, "<s>hi")
 
