@@ -116,10 +116,18 @@ def merged(steps: Iterable[Step]) -> list[Step]:
     by_choice: dict[int, list[Step]] = {}
     for step in steps:
         by_choice.setdefault(step.choice, []).append(step)
-    return [merge_choice(own) for own in by_choice.values()]
+    return [step for own in by_choice.values() for step in merge_choice(own)]
 
 
-def merge_choice(steps: list[Step]) -> Step:
+def merge_choice(steps: list[Step]) -> list[Step]:
+    """One step; and the probabilities of tokens that showed nothing yet stay apart, since a stop may take them back."""
+    end = len(steps)
+    while end and steps[end - 1].infos and not steps[end - 1].events:
+        end -= 1
+    return [*([merge_steps(steps[:end])] if end else ()), *steps[end:]]
+
+
+def merge_steps(steps: list[Step]) -> Step:
     last = steps[-1]
     return Step(
         choice=last.choice,

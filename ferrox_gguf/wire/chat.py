@@ -15,6 +15,7 @@ from ferrox_gguf.events import (
     OutputEvent,
     ReasoningDelta,
     Step,
+    StopType,
     TokenInfo,
     ToolCallArguments,
     ToolCallEnd,
@@ -101,6 +102,9 @@ class ChatAnswer:
         if self._asked.presentation.verbose:
             verbose = Joined(content=state.content, finish=finish)
             tail += b',"__verbose":' + orjson.dumps(self._native.final(choice, verbose))
+        if finish.stop_type is StopType.WORD:
+            # Tokens of which nothing was shown belong to the stop string.
+            state.infos = []
         reason = b'"%b"' % finish_reason(finish, state.cut_call).encode()
         return self._chunk(choice, b"{}", self._logprobs(state), tail, reason)
 

@@ -45,6 +45,7 @@ class Joined:
     finish: Finish | None = None
     cut_call: bool = False
     passages: list[Passage] = field(default_factory=list)
+    _shown: int = 0
 
     def add(self, step: Step) -> None:
         for event in step.events:
@@ -63,7 +64,13 @@ class Joined:
                 self.cut_call = not event.whole
         self.tokens += step.tokens
         self.infos += step.infos
-        self.finish = step.finish or self.finish
+        if step.events:
+            self._shown = len(self.infos)
+        if step.finish:
+            self.finish = step.finish
+            if step.finish.stop_type is StopType.WORD:
+                # Tokens of which nothing was shown belong to the stop string.
+                del self.infos[self._shown :]
 
     def _passage(self, *, thought: bool) -> Passage:
         last = self.passages[-1] if self.passages else None

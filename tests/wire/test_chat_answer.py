@@ -190,3 +190,15 @@ def test_verbose_shows_the_native_object():
 def test_a_stream_that_breaks_says_so_in_its_last_event():
     frame = ChatAnswer(asked()).failed(wire_error(GenerationFailed("decode failed")))
     assert events(frame) == [{"error": {"code": 500, "message": "decode failed", "type": "server_error"}}]
+
+
+def test_probabilities_of_a_stop_string_are_not_shown():
+    steps = (
+        Step(0, (ContentDelta("a"),), infos=(info("a"),)),
+        Step(0, infos=(info("st"),)),
+        Step(0, infos=(info("op"),), finish=finish(StopType.WORD)),
+    )
+    chunks = stream(*steps)
+    streamed = [one["token"] for c in chunks[:-1] for one in c["choices"][0].get("logprobs", {}).get("content", [])]
+    joined = [one["token"] for one in whole(*steps)["choices"][0]["logprobs"]["content"]]
+    assert streamed == joined == ["a"]
