@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -64,7 +65,8 @@ class Embeddings:
         future: asyncio.Future[Sequence[Vectors]] = loop.create_future()
 
         def done(outcome: Sequence[Vectors] | FerroxError) -> None:
-            loop.call_soon_threadsafe(settle, future, outcome)
+            with contextlib.suppress(RuntimeError):  # the loop has closed: nobody is left to tell
+                loop.call_soon_threadsafe(settle, future, outcome)
 
         handle = self._embedder.submit(inputs, done)
         try:

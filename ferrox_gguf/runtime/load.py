@@ -37,27 +37,27 @@ STOP_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Assembled:
-    """One model, ready, and what it was assembled from. reader: None unless it was started for embeddings."""
+    """One model, ready, and what it was assembled from. reading: None unless it was started for embeddings."""
 
     model: ServedModel
     engine: EngineLoop
     loaded: LoadedModel
     facts: FileFacts
-    reader: Reader | None = None
+    reading: Reading | None = None
 
     async def close(self) -> None:
         """Stop the engine and free the weights; they stay where they are if a decode does not end in time."""
         self.engine.stop()
         stopped = await self.engine.wait_stopped(STOP_SECONDS)
-        if self.reader:
-            stopped &= await asyncio.to_thread(self.reader.close, STOP_SECONDS)
+        if self.reading:
+            stopped &= await asyncio.to_thread(self.reading.close, STOP_SECONDS)
         if stopped:
             self.loaded.close()
         self.model.close()
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class Reading:
     """What reads for embeddings: a context of its own over the same weights, its thread, and its face."""
 
     loaded: LoadedModel
@@ -109,15 +109,15 @@ def assemble(settings: Settings, loop: asyncio.AbstractEventLoop) -> Assembled:
         fill=FillLimits(settings.context.n_batch, loaded.context.slot_context, settings.spm_infill),
     )
     wanted = settings.embedding
-    reader = make_reader(settings, loaded, facts, adapters) if wanted.enabled or wanted.reranking else None
-    return Assembled(model, engine, loaded, facts, reader)
+    reading = make_reading(settings, loaded, facts, adapters) if wanted.enabled or wanted.reranking else None
+    return Assembled(model, engine, loaded, facts, reading)
 
 
-def make_reader(settings: Settings, loaded: LoadedModel, facts: FileFacts, adapters: Adapters) -> Reader:
+def make_reading(settings: Settings, loaded: LoadedModel, facts: FileFacts, adapters: Adapters) -> Reading:
     """Blocks while its context is made; its thread runs from then on."""
     stored = int(loaded.model.meta(f"{loaded.model.architecture}.pooling_type") or 0)
-    reading = loaded.beside(reading_options(settings, loaded.context.slot_context, stored))
-    context, batches = reading.context, EmbeddingBatches(reading.context)
+    second = loaded.beside(reading_options(settings, loaded.context.slot_context, stored))
+    context, batches = second.context, EmbeddingBatches(second.context)
 
     def use(applied: tuple[LoraScale, ...]) -> None:
         batches.use([(loaded.adapters[each.adapter], each.scale) for each in applied])
@@ -134,7 +134,7 @@ def make_reader(settings: Settings, loaded: LoadedModel, facts: FileFacts, adapt
         ranks=context.pooling is Pooling.RANK,
         rerank_template=facts.named_templates.get("rerank"),
     )
-    return Reader(reading, embedder, embeddings)
+    return Reading(second, embedder, embeddings)
 
 
 def compiler(loaded: LoadedModel) -> GrammarCompiler:

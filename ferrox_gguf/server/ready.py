@@ -51,7 +51,7 @@ def make_ready(settings: Settings, assembled: Assembled) -> Ready:
         describe(settings, assembled),
         assembled.close,
         assembled.engine,
-        assembled.reader.embeddings if assembled.reader else None,
+        assembled.reading.embeddings if assembled.reading else None,
     )
 
 

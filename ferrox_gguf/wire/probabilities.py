@@ -38,16 +38,21 @@ def legacy_logprobs_json(infos: Sequence[TokenInfo], offset: int, after_sampling
     """
     tokens, offsets = [], []
     for info in infos:
-        text = info.chosen.text_bytes.decode(errors="ignore")
-        tokens.append(text)
+        tokens.append(token_name(info.chosen.text_bytes))
         offsets.append(offset)
-        offset += len(text)
+        offset += len(info.chosen.text_bytes.decode(errors="ignore"))
     return {
         "content": probabilities_json(infos, after_sampling),
         "tokens": list[Json](tokens),
         "token_logprobs": [max(info.chosen.logprob, LOWEST) for info in infos],
-        "top_logprobs": [
-            {c.text_bytes.decode(errors="ignore"): max(c.logprob, LOWEST) for c in info.top} for info in infos
-        ],
+        "top_logprobs": [{token_name(c.text_bytes): max(c.logprob, LOWEST) for c in info.top} for info in infos],
         "text_offset": list[Json](offsets),
     }
+
+
+def token_name(piece: bytes) -> str:
+    """A token as text. A part of a character in OpenAI's spelling: several that were all "" would hide each other."""
+    try:
+        return piece.decode()
+    except UnicodeDecodeError:
+        return "bytes:" + "".join(f"\\x{byte:02x}" for byte in piece)
