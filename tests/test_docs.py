@@ -37,3 +37,10 @@ def test_the_readme_names_no_endpoint_that_is_not_there():
     named = set(re.findall(r"`(/[\w/]+)`", table))
     assert len(named) > 15
     assert named - {route.path for route in ROUTES} == set()
+
+
+def test_the_page_of_endpoints_names_each_that_there_is_and_no_other():
+    table = (ROOT / "docs" / "apis.md").read_text().split("# Endpoints")[1].split("## ")[0]
+    named = set(re.findall(r"`(/[\w/-]+)`", table))
+    there = {route.path for route in ROUTES if not route.path.endswith(("/control", "}")) and route.path != "/"}
+    assert named == there
