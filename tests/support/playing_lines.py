@@ -57,7 +57,8 @@ def tokens(runs: Sequence[Run], special: Sequence[str]) -> list[bytes]:
 
 
 def as_script(token: bytes) -> str:
-    return f"<0x{token[0]:02X}>" if len(token) == 1 else token.decode()
+    """The token in the words of Line; a space is the one that the tokenizer makes, not its byte."""
+    return " " if token == b" " else f"<0x{token[0]:02X}>" if len(token) == 1 else token.decode()
 
 
 def thinking_tokens(runs: Sequence[Run], said: Sequence[bytes]) -> int:
