@@ -26,6 +26,7 @@ def random_output(
     ends = {view.vocab.eos}
     written: list[int] = []
     while len(written) < limit:
+        assert not matcher.is_error(), matcher.get_error()
         if matcher.is_stopped():
             break
         fitting = [ids for ids in markup if matcher.validate_tokens(ids) == len(ids)]
@@ -36,6 +37,7 @@ def random_output(
             continue
         bits = np.unpackbits(np.frombuffer(bytes(matcher.compute_bitmask()), np.uint8), bitorder="little")
         allowed = [int(token) for token in np.flatnonzero(bits) if token < view.vocab.n_tokens]
+        assert not matcher.is_error(), matcher.get_error()
         assert allowed, "the mask is empty before the end"
         if ends & set(allowed) and (len(allowed) == 1 or random.random() < 0.5):
             break

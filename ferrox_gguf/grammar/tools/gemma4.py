@@ -23,7 +23,7 @@ class GemmaNotation:
         self._rules = rules
 
     def string(self, lines: Lines, schemas: Schemas, branch: Branch, path: Path) -> str | None:
-        text = string_text(schemas, branch, path, ending=QUOTE)
+        text = string_text(schemas, branch, path, markers=(QUOTE,))
         if text is None:
             return None
         inside = ended(lines, self._rules, FREE if text == f"({FREE})" else text, Ending(QUOTE))

@@ -21,7 +21,8 @@ _NAME = re.compile(r"[^\s<]{1,100}")
 class GptOss:
     def lark(self, rules: CallRules) -> str:
         lines = Lines()
-        thought = f"{spelled(rules, THOUGHT)} {ended(lines, rules, FREE, Ending('<|end|>'))} {spelled(rules, NEXT)}"
+        ending = Ending("<|end|>", words=("<|start|>", CHANNEL, MESSAGE, "<|call|>", "<|return|>"))
+        thought = f"{spelled(rules, THOUGHT)} {ended(lines, rules, FREE, ending)} {spelled(rules, NEXT)}"
         calls = lines.rule("\n | ".join(self._call(rules, lines, index) for index in rules.allowed), "call")
         end = "" if rules.ends("<|call|>") else f" ({spelled(rules, '<|call|>')})?"
         lines.define("start", f"({lines.rule(thought, 'thought')})* {calls}{end}")

@@ -8,18 +8,20 @@ from ferrox_gguf.grammar.tools.texts import Ending, forgotten
 
 
 class Invoked(Tagged):
-    """prefix: what the names of the elements begin with.  words: their names.  undeclared: as in `Form`."""
+    """prefix: what the names of the elements begin with.  elements: their names.  undeclared: as in `Form`.
+    words: what no value may hold."""
 
     def __init__(
         self,
         prefix: str = "",
-        words: tuple[str, str] = ("invoke", "parameter"),
+        elements: tuple[str, str] = ("invoke", "parameter"),
         section: tuple[str, str] = ("", ""),
         *,
         head: Head | None = None,
         undeclared: Declared = UNDECLARED,
+        words: tuple[str, ...] = (),
     ) -> None:
-        invoke, parameter = (f"{prefix}{word}" for word in words)
+        invoke, parameter = (f"{prefix}{word}" for word in elements)
         end = f"</{invoke}>"
         never = (forgotten([end, *filter(None, (section[1],))], f"<{invoke} name="),)
         super().__init__(
@@ -27,7 +29,7 @@ class Invoked(Tagged):
                 section=section,
                 call=(f'<{invoke} name="NAME">', end),
                 head=head or (lambda key, kind: f'<{parameter} name="{key}">'),
-                ending=Ending(f"</{parameter}>", never),
+                ending=Ending(f"</{parameter}>", never, words=words),
                 said=head is not None,
                 said_wins=head is not None,
                 undeclared=undeclared,

@@ -23,9 +23,9 @@ _LISTS = ("anyOf", "allOf", "prefixItems")
 _DROPPED = ("$defs", "definitions")
 
 
-def json_text(schemas: Schemas, alternatives: Sequence[JsonObject], path: Path, marker: str = "") -> str:
-    """Lark for a JSON value of one of `alternatives`, which are prepared. marker: what no string in it may hold."""
-    writing = _Writing(schemas, marker)
+def json_text(schemas: Schemas, alternatives: Sequence[JsonObject], path: Path, markers: Sequence[str] = ()) -> str:
+    """Lark for a JSON value of one of `alternatives`, which are prepared. markers: what no string in it may hold."""
+    writing = _Writing(schemas, tuple(markers))
     parts = [writing.schema(dict(part)) for part in alternatives]
     writing.follow()
     whole: dict[str, Json] = {"x-guidance": {"whitespace_pattern": WHITE_SPACE}}
@@ -48,14 +48,14 @@ def _check(schemas: Schemas, text: str, path: Path) -> None:
 @dataclass
 class _Writing:
     schemas: Schemas
-    marker: str
+    markers: tuple[str, ...]
     definitions: dict[str, Json] = field(default_factory=dict)
     _pointers: dict[str, str] = field(default_factory=dict)
     _waiting: list[str] = field(default_factory=list)
-    _pattern: str = ""
+    _patterns: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._pattern = without(self.marker) if self.marker else ""
+        self._patterns = list(dict.fromkeys(map(without, self.markers)))
 
     def follow(self) -> None:
         while self._waiting:
@@ -64,8 +64,8 @@ class _Writing:
 
     def schema(self, node: Json) -> Json:
         if not isinstance(node, Mapping):
-            return self._anything() if node is not False and self.marker else node
-        if not node and self.marker:
+            return self._anything() if node is not False and self.markers else node
+        if not node and self.markers:
             return self._anything()
         out: dict[str, Json] = {}
         for key, value in node.items():
@@ -83,7 +83,7 @@ class _Writing:
                 out[key] = [item for item in value if not self._holds_marker(item)]
             else:
                 out[key] = value
-        if self.marker and "$ref" not in out:
+        if self.markers and "$ref" not in out:
             self._fence(out)
         return out
 
@@ -94,7 +94,8 @@ class _Writing:
         return self._pointers[pointer]
 
     def _holds_marker(self, value: Json) -> bool:
-        return bool(self.marker) and self.marker in json.dumps(value, ensure_ascii=False)
+        text = json.dumps(value, ensure_ascii=False)
+        return any(marker in text for marker in self.markers)
 
     def _fence(self, out: dict[str, Json]) -> None:
         """Keep the marker out of the strings that the schema leaves free, at this level."""
@@ -106,16 +107,13 @@ class _Writing:
         parts: list[Json] = [*given] if isinstance(given, list) else []
         united = "anyOf" in out or bool(parts)
         if "string" in names or (not names and not united):
-            if "pattern" in out or "format" in out:
-                out["allOf"] = [*parts, {"pattern": self._pattern}]
-            else:
-                out["pattern"] = self._pattern
+            out["allOf"] = [*parts, *self._fences()]
         if "array" in names or (not names and not united):
             out.setdefault("items", self._anything())
         if "object" in names or (not names and not united):
             rest = out.get("additionalProperties", self._anything() if "properties" not in out else False)
             if rest is not False and "properties" not in out and "patternProperties" not in out:
-                out["patternProperties"] = {self._pattern: rest}
+                out["patternProperties"] = {self._patterns[0]: rest}
                 rest = False
             out["additionalProperties"] = rest
 
@@ -125,9 +123,16 @@ class _Writing:
             self.definitions[_ANY] = {
                 "anyOf": [
                     {"type": ["null", "boolean", "number"]},
-                    {"type": "string", "pattern": self._pattern},
+                    {"type": "string", "allOf": self._fences()},
                     {"type": "array", "items": reference},
-                    {"type": "object", "patternProperties": {self._pattern: reference}, "additionalProperties": False},
+                    {
+                        "type": "object",
+                        "patternProperties": {self._patterns[0]: reference},
+                        "additionalProperties": False,
+                    },
                 ]
             }
         return reference
+
+    def _fences(self) -> list[Json]:
+        return [{"pattern": pattern} for pattern in self._patterns]

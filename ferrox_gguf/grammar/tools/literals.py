@@ -109,8 +109,8 @@ class Literals:
         least, room = max(least - places, 0), "" if most is None else most - places
         if places:
             return f"({COMMA} {item}){{{least},{room}}}"
-        some = f"{item} ({COMMA} {item}){{{max(least - 1, 0)},{'' if room == '' else int(room) - 1}}}"
-        return some if least else f"({some})?"
+        more = "" if room == 1 else f"({COMMA} {item}){{{max(least - 1, 0)},{'' if room == '' else int(room) - 1}}}"
+        return f"{item} {more}" if least else f"({item} {more})?"
 
     def _constant(self, value: Json, path: Path) -> str:
         """A listed value, written out."""

@@ -60,7 +60,9 @@ def _any_order(
         complete.append(f"bit_count_ge(_, {members.least})")
     room = [] if members.most is None else [f"bit_count_lt(_, {members.most})"]
     some, more = lines.name("some"), lines.name("more")
-    following = f"{separator} {some}::_".strip()
+    # A separator is written only where a member is left: behind it there is no way back.
+    left = [] if rest is not None else [f"not(is_ones([0:{len(bits)}]))", *room]
+    following = f"{separator} {some}::_".strip() + _condition(left)
     lines.define(f"{more}::_", f'""{_condition(complete)}\n | {following}')
     entries = [
         f"{rule} {more}::set_bit({bits[name]}){_condition([f'bit_clear({bits[name]})', *room])}"

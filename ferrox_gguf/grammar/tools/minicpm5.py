@@ -14,7 +14,7 @@ class MiniCpm5(Invoked):
     """A string with a `<` in it is in CDATA, any other may be."""
 
     def __init__(self) -> None:
-        super().__init__(words=("function", "param"))
+        super().__init__(elements=("function", "param"))
 
     def raw(self, rules: CallRules, lines: Lines, text: str, ending: Ending) -> str:
         body = lines.terminal(text)

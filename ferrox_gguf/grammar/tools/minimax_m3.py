@@ -87,6 +87,8 @@ class MiniMaxM3(Tagged):
         if branch.values is not None:
             return None
         if branch.kind == "array" and "prefixItems" not in schema:
+            if schema.get("maxItems") == 0 or schema.get("items") is False:
+                return '""'
             item = self.parameter(
                 rules, lines, schemas, "item", schema.get("items", {}), declared.item(), (*path, "items")
             )

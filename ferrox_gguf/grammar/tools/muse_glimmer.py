@@ -12,12 +12,15 @@ from ferrox_gguf.grammar.tools.rules import LAYOUT, CallRules, repeated
 from ferrox_gguf.grammar.tools.texts import FREE, Ending, ended
 
 START, MESSAGE, END = "<|start|>assistant", "<|message|>", "<|eom|>"
+CONTROL = (END, MESSAGE, "<|start|>", "<|eot|>", "<|end_of_text|>")
+"""What ends a message or begins another, also where a model spells it out."""
+
 BLOCK = ("<atem:function_calls>", "</atem:function_calls>")
 
 
 class MuseGlimmer(Invoked):
     def __init__(self) -> None:
-        super().__init__("atem:", section=BLOCK, undeclared=STRING)
+        super().__init__("atem:", section=BLOCK, undeclared=STRING, words=CONTROL)
 
     def call(self, rules: CallRules, lines: Lines, index: int) -> str:
         opener, closer = (spelled(rules, marker) for marker in BLOCK)
@@ -28,5 +31,6 @@ class MuseGlimmer(Invoked):
         return repeated(call, rules, spelled(rules, f"{END}{START}"))
 
     def around(self, rules: CallRules, lines: Lines, calls: str) -> str:
-        thought = f"{spelled(rules, f' to=self{MESSAGE}')} {ended(lines, rules, FREE, Ending(END))}"
+        ending = Ending(END, words=CONTROL[1:])
+        thought = f"{spelled(rules, f' to=self{MESSAGE}')} {ended(lines, rules, FREE, ending)}"
         return f"({lines.rule(thought, 'thought')} {spelled(rules, START)})* {calls.removeprefix(LAYOUT)}"

@@ -193,13 +193,13 @@ class Tagged:
                     apart.append(branch)
             if any(branch.kind in ("integer", "number") for branch in apart):
                 unless = [*unless, NUMERIC_START]
-            texts = [string_text(schemas, branch, path, unless, ending.marker) for branch in strings]
+            texts = [string_text(schemas, branch, path, unless, ending.markers) for branch in strings]
             others = apart
             union = " | ".join([text for text in texts if text is not None] + scalars)
             if union:
                 found.append(self.raw(rules, lines, FREE if union == f"({FREE})" else union, ending))
         if others:
-            value = json_text(schemas, [branch.schema for branch in others], path, ending.marker)
+            value = json_text(schemas, [branch.schema for branch in others], path, ending.markers)
             found.append(self._json(rules, lines, value, ending))
         if not found:
             raise schemas.refuse(path, "no value of this schema can be written in the model's tool-call form")

@@ -24,17 +24,26 @@ _SPACE = r"[ \t\r\n]*"
 _NUMBER = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
 _INTEGER = r"-?(?:0|[1-9][0-9]*)"
 _CONTAINERS = frozenset({"object", "array"})
+_NO_BREAKS = rf"/([^\n]({ANYTHING}[^\n])?)?/"
+"""Neither begins nor ends with a line break."""
+
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What ends a value's text. marker: as written.  never: regexes of what else its text may not hold.
-    layout: one line break on either side is not the value's."""
+    """What ends a value's text. marker: as written.  never: regexes of what else its text may not hold; words: the
+    same as texts, which a value in JSON may not hold either.  layout: one line break on either side is not the value's.
+    """
 
     marker: str
     never: tuple[str, ...] = ()
     layout: bool = False
+    words: tuple[str, ...] = ()
+
+    @property
+    def markers(self) -> tuple[str, ...]:
+        return (self.marker, *self.words)
 
 
 def forgotten(ends: Sequence[str], going_on: str) -> str:
@@ -44,15 +53,16 @@ def forgotten(ends: Sequence[str], going_on: str) -> str:
 
 
 def string_text(
-    schemas: Schemas, branch: Branch, path: Path, unless: Sequence[str] = (), ending: str = ""
+    schemas: Schemas, branch: Branch, path: Path, unless: Sequence[str] = (), markers: Sequence[str] = ()
 ) -> str | None:
     """Lark's expression for the strings of `branch`. unless: regexes of texts that would be read as something else.
-    ending: what no listed string may hold. None: no string is left."""
+    markers: what no listed string may hold. None: no string is left."""
     if branch.values is not None:
         kept = [
             value
             for value in listed(schemas, branch, path)
-            if not (ending and ending in value) and not any(re.fullmatch(regex, value) for regex in unless)
+            if not any(marker in value for marker in markers)
+            and not any(re.fullmatch(regex, value) for regex in unless)
         ]
         return f"({' | '.join(map(literal, kept))})" if kept else None
     schema = branch.schema
@@ -61,8 +71,9 @@ def string_text(
     least, most = schema.get("minLength"), schema.get("maxLength")
     if least or most is not None:
         wanted.append(f"(?s:.{{{least or 0},{'' if most is None else most}}})")
-    parts = [f"/{regex}/" for regex in wanted] or [FREE]
-    return f"({' & '.join([*parts, *(f'~/{regex}/' for regex in unless)])})"
+    kept_in = [f"/{regex}/" for regex in wanted] or [FREE]
+    kept_out = [f"~/{'|'.join(f'(?:{regex})' for regex in unless)}/"] if unless else []
+    return f"({' & '.join([*kept_in, *kept_out])})"
 
 
 def listed(schemas: Schemas, branch: Branch, path: Path) -> list[str]:
@@ -136,18 +147,23 @@ NUMERIC_START = rf"{_SPACE}[-0-9]{ANYTHING}"
 
 
 def ended(lines: Lines, rules: CallRules, text: str, ending: Ending, hint: str = "v") -> str:
-    """Lark for a value's text and its ending. text: an expression over the value itself."""
-    body = f"({text})"
-    if ending.layout and text != FREE:
-        outside = r" & ~/\n(?s:.*)/ & ~/(?s:.*)\n/"
-        body = f'(("\\n" {lines.terminal(text)} "\\n") | ({lines.terminal(text)}{outside}))'
-    never = "".join(f" & ~/{ANYTHING}(?:{regex}){ANYTHING}/" for regex in ending.never)
+    """Lark for a value's text and its ending. text: an expression over the value itself.
+
+    What a text may not hold is taken from it before the marker is added: from the whole, it costs too much.
+    """
     first, *rest = parts(rules, ending.marker)
+    never = [*ending.never, *map(quoted, ending.words)]
     if isinstance(first, int):
-        spelled_out = f" & ~/{ANYTHING}{quoted(ending.marker)}{ANYTHING}/"
-        return f"{lines.terminal(f'{body}{spelled_out}{never}')} {joined([first, *rest])}"
-    whole = f"({body} {literal(first)})"
-    if text != FREE:
-        whole += f" & ~/{ANYTHING}{quoted(first)}(?s:.+)/"
-    lazy = lines.shared(lines.terminal(whole + never), "lazy", hint)
+        never.append(quoted(ending.marker))
+    elif text != FREE:
+        # A text without conditions ends where the marker stands first.
+        never.append(quoted(first))
+    # One negation: llguidance's lexer gives up on the product of several.
+    body = f"({text}) & ~/{ANYTHING}(?:{'|'.join(never)}){ANYTHING}/" if never else f"({text})"
+    if ending.layout and text != FREE:
+        inner = lines.terminal(body)
+        body = f'("\\n" {inner} "\\n") | ({inner} & {_NO_BREAKS})'
+    if isinstance(first, int):
+        return f"{lines.terminal(body)} {joined([first, *rest])}"
+    lazy = lines.shared(lines.terminal(f"({body}) {literal(first)}"), "lazy", hint)
     return " ".join(filter(None, (lazy, joined(rest))))

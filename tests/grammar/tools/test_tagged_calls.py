@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 from support.calls import said
 from support.grammar_view import View, open_view
 from support.grammar_walk import accepts, random_output
-from support.output import OPEN, UNOPENED, family, read
+from support.output import CLOSED, OPEN, UNOPENED, family, read
 from support.random_schemas import NAMES, random_object, with_definitions
 from support.tagged_calls import FORMS, M3, Markup
 
@@ -28,6 +28,8 @@ from ferrox_gguf.request import Tool, ToolChoice, ToolChoiceMode
 
 REQUIRED = ToolChoice(ToolChoiceMode.REQUIRED)
 CHANNELS = ("gpt_oss", "muse_glimmer")
+CHAINED = {"gpt_oss": UNOPENED, "muse_glimmer": OPEN, "kimi_k3": CLOSED}
+"""Families in whose output more stands around calls than the splitter of calls reads."""
 ALL = (*FORMS, *CHANNELS)
 
 TOKENS = sorted(
@@ -148,10 +150,9 @@ def texts(arguments: dict[str, Json]) -> dict[str, str]:
 
 def calls_in(form: str, text: str, tools: Sequence[Tool], markers: CallMarkers | None = None) -> list[tuple[str, str]]:
     """What the family's parser reads: whole calls and nothing beside them."""
-    if form in CHANNELS:
-        state = OPEN if form == "muse_glimmer" else UNOPENED
-        out = read(family(form.replace("_", "-")), text, state, tools=tools)
-        assert not out.content.strip()
+    if form in CHAINED:
+        out = read(family(form.replace("_", "-")), text, CHAINED[form], tools=tools)
+        assert not out.content.strip(), repr(text)
         assert all(call.whole for call in out.calls)
         return [(call.name, call.arguments) for call in out.calls]
     answer = said(tagged_syntax(markers) if markers else form, text, tools=tools)
@@ -174,10 +175,8 @@ def test_arguments_come_in_any_order(vocabulary: View, form: str) -> None:
     assert accepts(vocabulary, source(vocabulary, form), text) is (form != "gpt_oss")
 
 
-@pytest.mark.parametrize("form", ALL)
+@pytest.mark.parametrize("form", [form for form in ALL if form != "gpt_oss"])
 def test_several_calls_are_allowed_only_where_they_may_be_parallel(vocabulary: View, form: str) -> None:
-    if form == "gpt_oss":
-        pytest.skip("one call a turn: <|call|> ends it")
     text = written(form, ("ping", {}), ("book_table", {"city": "Rome"}))
     assert accepts(vocabulary, source(vocabulary, form), text)
     assert not accepts(vocabulary, source(vocabulary, form, parallel=False), text)
@@ -288,12 +287,12 @@ def random_call(view: View, form: str, random: Random, markers: CallMarkers | No
     if output is None:
         return False
     calls = calls_in(form, output, tools, markers)
-    assert calls
+    assert calls, repr(output)
     parameters = {tool.name: tool.parameters for tool in tools}
     for name, arguments in calls:
         schema = {"type": "object", **parameters[name]}
         check = Draft202012Validator(schema, format_checker=Draft202012Validator.FORMAT_CHECKER)
-        check.validate(json.loads(arguments))
+        assert check.is_valid(json.loads(arguments)), repr((arguments, output, schema))
     return True
 
 
