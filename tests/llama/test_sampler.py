@@ -13,7 +13,7 @@ from support.gguf_vocab import byte_tokens
 from ferrox_gguf.errors import InvalidField
 from ferrox_gguf.llama.candidates import Candidates, NothingAllowed, log_probabilities
 from ferrox_gguf.llama.loaded import LoadedModel
-from ferrox_gguf.llama.sampler import DEFAULT_ORDER, Sampler, sampler_name
+from ferrox_gguf.llama.sampler import DEFAULT_ORDER, Sampler, _is_greedy, sampler_name
 from ferrox_gguf.request import RANDOM_SEED, Sampling
 
 OPEN = Sampling(seed=7, temperature=1.0, top_k=0, top_p=1.0, min_p=0.0)
@@ -42,6 +42,49 @@ def draws(loaded: LoadedModel, sampling: Sampling, logits: np.ndarray, count: in
 
 def test_temperature_zero_takes_the_best(dense: LoadedModel, logits: np.ndarray) -> None:
     assert draws(dense, replace(OPEN, temperature=0.0), logits) == {5: 300}
+
+
+def test_looking_up_the_largest_logit_agrees_with_the_chain(dense: LoadedModel) -> None:
+    """Greedy requests skip the chain; a bias on a token that cannot win keeps it, and must not change the answer."""
+    context, batch = dense.context, dense.context.batch
+    context.memory.clear_all()
+    looked_up = Sampler(dense.vocab, Sampling(temperature=0.0), n_context=512)
+    chain = Sampler(dense.vocab, Sampling(temperature=0.0, logit_bias=((3, -50.0),)), n_context=512)
+    token = byte_tokens("a")[0]
+    for position in range(60):
+        batch.clear()
+        row = batch.add([token], slot=0, start=position, output=True)
+        context.decode(batch)
+        token = looked_up.sample(context, row)
+        assert token == chain.sample(context, row)
+    context.memory.clear_all()
+    looked_up.close()
+    chain.close()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"temperature": 0.1},
+        {"samplers": ("top_k",)},
+        {"samplers": ("temperature", "adaptive_p")},
+        {"mirostat": 2},
+        {"dynatemp_range": 0.5},
+        {"typical_p": 0.5},
+        {"xtc_probability": 0.5},
+        {"dry_multiplier": 0.8},
+        {"repeat_penalty": 1.1},
+        {"presence_penalty": 0.1},
+        {"frequency_penalty": 0.1},
+        {"logit_bias": ((5, 1.0),)},
+        {"ignore_eos": True},
+    ],
+)
+def test_whatever_may_change_the_winner_goes_through_the_chain(dense: LoadedModel, change: dict[str, object]) -> None:
+    greedy = replace(OPEN, temperature=0.0)
+    assert _is_greedy(greedy, dense.vocab)
+    assert _is_greedy(replace(greedy, top_k=40, top_p=0.9, min_p=0.1, top_n_sigma=1.0), dense.vocab)
+    assert not _is_greedy(replace(greedy, **change), dense.vocab)  # type: ignore[arg-type]
 
 
 def test_the_plain_distribution_is_the_softmax(dense: LoadedModel, logits: np.ndarray) -> None:
