@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -38,6 +39,8 @@ RESULTS = ROOT / "bench" / "results"
 
 def main() -> int:
     options = arguments()
+    # As after Ctrl-C: the servers go when this goes.
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     if os.getloadavg()[0] > 0.5:
         say(f"this machine is busy (load {os.getloadavg()[0]:.1f}): the numbers will not mean much")
     peers = {name: PEERS[name]() for name in options.peers}

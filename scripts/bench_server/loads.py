@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import chain
 from statistics import median
 
 from bench_server.asking import chat, crowd
@@ -42,7 +43,7 @@ async def shared(server: Server, occasion: str, sizes: Sizes) -> Values:
         questions = [words(f"{occasion}-{number}-{turn}", sizes.question) for turn in range(sizes.requests // CLIENTS)]
         return [await chat(server, [rules, user(question)], sizes.answer) for question in questions]
 
-    answers = sum(await asyncio.gather(*map(client, range(CLIENTS))), [])
+    answers = list(chain.from_iterable(await asyncio.gather(*map(client, range(CLIENTS)))))
     return {"time to first token": median(answer.first for answer in answers), "tokens a second": total_rate(answers)}
 
 

@@ -57,7 +57,10 @@ class Metric:
 
 @dataclass(frozen=True)
 class Row:
-    """A metric, measured. ours, theirs: medians.  value: the median over pairs of ratio or difference, and its range."""
+    """A metric, measured. ours, theirs: medians.  value: the median, over pairs, of ratio or difference.
+
+    low, high: its range.  theirs: None when there is nobody to compare with.  target: None when it is not judged.
+    """
 
     scenario: str
     metric: Metric

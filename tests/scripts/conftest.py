@@ -1,0 +1,6 @@
+"""Puts `scripts/` within reach: `from bench_server.client import read_answer`."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
