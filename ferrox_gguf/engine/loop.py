@@ -158,7 +158,8 @@ class EngineLoop:
         """What each slot is doing; may be one step old."""
         snapshots = []
         for slot in self._scheduler.lanes.slots:
-            sequence, held = slot.sequence, slot.held
+            running, held = slot.sequence, slot.held
+            sequence = running or slot.previous
             if sequence is None:
                 snapshots.append(SlotSnapshot(slot.index, self.layout.slot_context, False, n_tokens=held))
                 continue
@@ -167,7 +168,7 @@ class EngineLoop:
                 SlotSnapshot(
                     id=slot.index,
                     n_ctx=self.layout.slot_context,
-                    is_processing=True,
+                    is_processing=running is not None,
                     handle=sequence.handle,
                     request=sequence.request,
                     seed=sequence.seed,

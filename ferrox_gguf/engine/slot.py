@@ -11,11 +11,12 @@ class Slot:
     """Lane `index`. While a sequence borrows it, `tokens` is that sequence's own list and grows with it.
 
     held: how many of `tokens` have their cells.  lora: the adapter set those were read with.
+    previous: the sequence that left it last, for `/slots`.
     checkpoints: where memory that cannot be cut can be taken back to, shortest first.
     last_used: the scheduler's tick when it was released, for least-recently-used eviction.
     """
 
-    __slots__ = ("checkpoints", "held", "index", "last_used", "lora", "sequence", "tokens")
+    __slots__ = ("checkpoints", "held", "index", "last_used", "lora", "previous", "sequence", "tokens")
 
     def __init__(self, index: int) -> None:
         self.index = index
@@ -25,6 +26,7 @@ class Slot:
         self.last_used = 0
         self.checkpoints: list[Checkpoint] = []
         self.sequence: Sequence | None = None
+        self.previous: Sequence | None = None
 
     @property
     def idle(self) -> bool:
@@ -40,6 +42,6 @@ class Slot:
 
     def release(self, tick: int) -> None:
         """The sequence has left; what was evaluated stays."""
-        self.sequence = None
+        self.previous, self.sequence = self.sequence, None
         self.tokens = self.tokens[: self.held]
         self.last_used = tick

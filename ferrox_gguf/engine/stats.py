@@ -94,7 +94,7 @@ class EngineStats:
 
 @dataclass(frozen=True, slots=True)
 class SlotSnapshot:
-    """One slot, for GET /slots. request: the sequence it runs, or None.
+    """One slot, for GET /slots. request: the sequence it runs, or the last that it ran, or None.
 
     n_tokens: tokens whose cells it holds.  n_cached / n_read: of the prompt, reused and evaluated.
     n_decoded: tokens generated.  n_remaining: still allowed, -1 no limit.

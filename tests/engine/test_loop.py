@@ -233,6 +233,21 @@ def test_stopping_ends_running_sequences_with_unavailable() -> None:
     asyncio.run(main())
 
 
+def test_an_idle_slot_shows_the_request_that_it_ran_last() -> None:
+    async def main() -> None:
+        async with running(scripted()) as engine:
+            assert all(slot.request is None for slot in engine.slots())
+            asked = request(range(10, 20), max_tokens=3)
+            await collect(engine, asked)
+            (used,) = [slot for slot in engine.slots() if slot.request is not None]
+            assert used.request == asked
+            assert not used.is_processing
+            assert (used.n_prompt, used.n_read, used.n_decoded, used.n_remaining) == (10, 10, 3, 0)
+            assert used.n_tokens == 12
+
+    asyncio.run(main())
+
+
 def test_a_call_runs_on_the_engine_thread_between_steps() -> None:
     async def main() -> None:
         async with running(scripted()) as engine:
