@@ -9,6 +9,7 @@ FerroxError
 ├── NotSupported            a correct request for something this model or server cannot do (501)
 ├── MediaNotSupported       an image, sound or file for a model that reads text
 ├── InputTooLarge           an input to embed that does not fit one micro-batch
+├── BodyTooLarge            more bytes than one request may have (413)
 ├── NotFound                no such route, model, slot or file
 ├── Unauthorised            a missing or wrong API key
 ├── Unavailable             loading, asleep, or the queue is full (503)
@@ -80,6 +81,14 @@ class InputTooLarge(FerroxError):
             f"(current batch size: {batch_tokens})"
         )
         self.tokens, self.batch_tokens = tokens, batch_tokens
+
+
+class BodyTooLarge(FerroxError):
+    """The request's body has more bytes than are read (413)."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"the body is too large: {limit} bytes at most")
+        self.limit = limit
 
 
 class NotFound(FerroxError):

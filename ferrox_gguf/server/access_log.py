@@ -12,6 +12,9 @@ logger = logging.getLogger(__name__)
 UNWRAPPED = "ferrox_gguf.send"
 """Where the scope keeps the server's own `send`: frames take it, since no layer looks at anything but the start."""
 
+POLLED = frozenset({"/health", "/v1/health", "/models", "/v1/models", "/props", "/slots", "/metrics"})
+"""Asked every few seconds by those who watch: a line for each only at a higher verbosity, as in llama-server."""
+
 
 class AccessLog:
     """method, path, status, seconds to the first and to the last byte, and who asked. Never a query or a body."""
@@ -37,4 +40,7 @@ class AccessLog:
         finally:
             host = (scope.get("client") or ("unix",))[0]
             took = time.perf_counter() - began
-            logger.info("%s %s %d %.3fs/%.3fs %s", scope["method"], scope["path"], status, first, took, host)
+            level = logging.DEBUG if scope["path"] in POLLED and status < 400 else logging.INFO
+            # As it came: decoded, a path may have line breaks.
+            path = scope["raw_path"].decode("latin-1")
+            logger.log(level, "%s %s %d %.3fs/%.3fs %s", scope["method"], path, status, first, took, host)

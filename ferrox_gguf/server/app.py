@@ -9,8 +9,10 @@ from starlette.types import ASGIApp
 
 from ferrox_gguf.errors import FerroxError
 from ferrox_gguf.server.access_log import AccessLog
+from ferrox_gguf.server.body_limit import BodyLimit
 from ferrox_gguf.server.failures import Failures, ferrox_error, http_error
 from ferrox_gguf.server.gate import Gate
+from ferrox_gguf.server.request_id import RequestIds
 from ferrox_gguf.server.routes import ROUTES
 from ferrox_gguf.server.state import ServerState
 
@@ -22,4 +24,4 @@ def create_app(state: ServerState) -> ASGIApp:
     app = Starlette(routes=routes, exception_handlers={HTTPException: http_error, FerroxError: ferrox_error})
     app.router.redirect_slashes = False
     app.state.server = state
-    return AccessLog(Failures(Gate(app, state)))
+    return AccessLog(RequestIds(Failures(Gate(BodyLimit(app), state))))

@@ -6,7 +6,7 @@ import logging
 
 import orjson
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -59,6 +59,8 @@ class Failures:
 
         try:
             await self._app(scope, receive, watched)
+        except ClientDisconnect:
+            logger.debug("a client left in the middle of its request")
         except Exception as error:
             logger.exception("%s %s failed", scope.get("method", ""), scope.get("path", ""))
             if not begun and scope["type"] == "http":

@@ -8,6 +8,7 @@ import time
 
 import orjson
 
+from ferrox_gguf.server.request_id import request_id
 from ferrox_gguf.settings import LogSettings
 
 LEVELS = (logging.CRITICAL, logging.ERROR, logging.WARNING, logging.INFO, logging.DEBUG)
@@ -41,7 +42,7 @@ def configure_logging(settings: LogSettings) -> None:
 
 
 class TextLine(logging.Formatter):
-    """`seconds since start, level, message`, the first two if asked for."""
+    """`seconds since start, level, [request's id] message`, the first two if asked for."""
 
     def __init__(self, settings: LogSettings, *, coloured: bool) -> None:
         super().__init__()
@@ -52,6 +53,8 @@ class TextLine(logging.Formatter):
         line = record.getMessage()
         if record.exc_info:
             line += "\n" + self.formatException(record.exc_info)
+        if asked := request_id.get():
+            line = f"[{asked}] {line}"
         if self._settings.prefix:
             line = f"{LETTERS.get(record.levelno, 'I')} {line}"
         if self._settings.timestamps:
@@ -70,6 +73,8 @@ class JsonLine(logging.Formatter):
             "logger": record.name,
             "message": record.getMessage(),
         }
+        if asked := request_id.get():
+            line["request_id"] = asked
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
         return orjson.dumps(line).decode()

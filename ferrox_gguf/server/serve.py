@@ -20,6 +20,7 @@ from ferrox_gguf.errors import StartupError
 from ferrox_gguf.server.app import create_app
 from ferrox_gguf.server.listen import Listener, listening
 from ferrox_gguf.server.logs import configure_logging
+from ferrox_gguf.server.patience import patient_protocol
 from ferrox_gguf.server.ready import load_ready
 from ferrox_gguf.server.sleep import watch_over
 from ferrox_gguf.server.state import Ready, ServerState
@@ -137,7 +138,7 @@ class Server(uvicorn.Server):
 def uvicorn_config(settings: ServerSettings, state: ServerState) -> uvicorn.Config:
     return uvicorn.Config(
         create_app(state),
-        http="httptools",
+        http=patient_protocol(settings.timeout),
         ws="none",
         lifespan="off",
         log_config=None,
@@ -146,6 +147,8 @@ def uvicorn_config(settings: ServerSettings, state: ServerState) -> uvicorn.Conf
         headers=[("server", "ferrox_gguf")],
         ssl_keyfile=settings.tls.key_file or None,
         ssl_certfile=settings.tls.cert_file or None,
+        # Longer than clients and proxies keep a connection: the side that closes first is never surprised.
+        timeout_keep_alive=75,
         timeout_graceful_shutdown=1,
     )
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import orjson
 
 from ferrox_gguf.errors import (
+    BodyTooLarge,
     GenerationFailed,
     InputTooLarge,
     InvalidField,
@@ -42,6 +43,7 @@ KINDS: tuple[tuple[type[Exception], int, str], ...] = (
     (RequestError, 400, "invalid_request_error"),
     (Unauthorised, 401, "authentication_error"),
     (NotFound, 404, "not_found_error"),
+    (BodyTooLarge, 413, "invalid_request_error"),
     (MediaNotSupported, 500, "server_error"),
     (InputTooLarge, 500, "server_error"),
     (NotSupported, 501, "not_supported_error"),

@@ -17,16 +17,34 @@ from ferrox_gguf.json_types import Json, JsonObject
 
 INT32_MAX = 2**31 - 1
 
+DEEPEST = 100
+"""Arrays and objects inside each other. No request needs so many, and every walk over the body is safe within them."""
+
 
 def parse_body(body: bytes) -> JsonObject:
-    """The request's JSON object. Raises RequestError for anything else: broken JSON, bad UTF-8, a bare list."""
+    """The request's JSON object. Raises RequestError for anything else: broken JSON, bad UTF-8, a list, a deep nest."""
     try:
         value = orjson.loads(body)
     except orjson.JSONDecodeError as error:
         raise RequestError(f"the body is not valid JSON: {error}") from None
     if not isinstance(value, dict):
         raise RequestError(f"the body must be a JSON object, not {kind(value)}")
+    # Few brackets cannot nest deeply, and long lists of numbers have few.
+    if body.count(b"[") + body.count(b"{") > DEEPEST and is_deeper(value, DEEPEST):
+        raise RequestError(f"the body is nested too deeply: {DEEPEST} levels at most")
     return cast(JsonObject, value)
+
+
+def is_deeper(value: Json, levels: int) -> bool:
+    """Level by level, without a call for each."""
+    level: list[Json] = [value]
+    while level and levels:
+        below: list[Json] = []
+        for each in level:
+            children = each.values() if isinstance(each, dict) else each if isinstance(each, list) else ()
+            below += [child for child in children if isinstance(child, (dict, list))]
+        level, levels = below, levels - 1
+    return bool(level)
 
 
 def kind(value: Json) -> str:

@@ -69,8 +69,6 @@ ROWS = (
         value=integer(1),
         env=("LLAMA_ARG_TIMEOUT",),
         sets="server.timeout",
-        state=State.ACCEPTED,
-        why=NOT_YET,
         help="seconds that a connection may be silent while it is read or written",
     ),
     Flag(
