@@ -49,7 +49,7 @@ class Choice:
         self._index, self._queue, self._reader = index, queue, reader
         self._indentation = Indentation(generation.n_indent) if generation.n_indent > 0 else None
         self._prompt_tokens, self._cancel, self._piece = prompt_tokens, cancel, piece
-        self._one_call = one_call
+        self._one_call, self._limit = one_call, generation.max_tokens
         self._judged = one_call or self._indentation is not None
         self._taken = 0
         self._called = self._over = False
@@ -70,6 +70,10 @@ class Choice:
 
     def _read(self, event: Tokens) -> None:
         reader, sampled = self._reader, event.sampled
+        if self._limit == 0:
+            # The prompt was wanted in the cache and nothing else; the engine draws a token to know that it is there.
+            self._end_here(StopType.LIMIT, [], (), event)
+            return
         if len(sampled) == 1 and not self._judged:
             # Nearly every step of nearly every stream.
             events = reader.push(sampled[0].token)

@@ -90,6 +90,13 @@ def test_a_stop_string_over_several_tokens_is_never_shown(url, stream):
     assert last["tokens_predicted"] == len("Hello, w")
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_limit_of_nothing_reads_the_prompt_and_says_nothing(url, stream):
+    answer = httpx.post(url + "/completion", json={"prompt": "hi", "n_predict": 0, "stream": stream})
+    last = frames(answer.text)[-1] if stream else answer.json()
+    assert (last["content"], last["tokens_predicted"], last["stop_type"]) == ("", 0, "limit")
+
+
 def test_a_character_spread_over_tokens_comes_whole():
     context, _ = answering("päß🦀".encode())
     with context as url:

@@ -101,7 +101,8 @@ class ScriptedEngine:
             sink(PromptProgress(n_prompt, 0, n_prompt, 1.0))
         count, stop = 0, StopType.EOS
         for token in guided(self.script(request), request.guide):
-            if 0 <= request.max_tokens <= count:
+            # Like the real one, it draws at least one token.
+            if 0 <= request.max_tokens <= count and count:
                 stop = StopType.LIMIT
                 break
             if count % self.burst == 0:
