@@ -57,6 +57,7 @@ check: $(TESTS)
 
 test: check $(SMALL)
 	$(BIN)/python scripts/fetch_templates.py
+	$(BIN)/python scripts/schema_coverage.py --check
 	$(BIN)/pytest
 	$(BIN)/python scripts/check_behaviours.py
 

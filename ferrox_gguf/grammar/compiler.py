@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from concurrent.futures import ThreadPoolExecutor, TimeoutError
+from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import TimeoutError as FutureTimeout
 
 from llguidance import LLMatcher, LLParserLimits, LLTokenizer
 
@@ -21,6 +22,10 @@ SECONDS = 1.5
 
 THREADS = 2
 
+STACK = 256 << 20
+"""Bytes of stack of each (reserved, not used): llguidance follows a schema's references on its stack, and a thousand of
+them in a row would end the process on a usual one. What `schema.py` and `gbnf.py` let through fits."""
+
 
 class GrammarCompiler:
     """Compiles and keeps. Thread-safe; `compile` blocks (SECONDS at most): never call it on the event loop.
@@ -32,7 +37,7 @@ class GrammarCompiler:
         self._tokenizer = tokenizer
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, LLMatcher] = OrderedDict()
-        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="grammar")
+        self._threads = _deep_threads()
 
     @property
     def tokenizer(self) -> LLTokenizer:
@@ -60,7 +65,7 @@ class GrammarCompiler:
         work = self._threads.submit(self._compiled, source)
         try:
             return work.result(SECONDS)
-        except TimeoutError:
+        except FutureTimeout:
             if work.cancel():
                 raise Unavailable("other grammars are being compiled; try again") from None
             raise InvalidField(source.field, f"takes longer than {SECONDS} seconds to compile") from None
@@ -87,6 +92,18 @@ class GrammarCompiler:
             return bool(self._matcher(json_grammar(dict(schema), field="")).is_error())
         except InvalidField:
             return False
+
+
+def _deep_threads() -> ThreadPoolExecutor:
+    """All threads at once, while the size of new stacks is what it must be."""
+    threads = ThreadPoolExecutor(THREADS, thread_name_prefix="grammar")
+    usual = threading.stack_size(STACK)
+    try:
+        started = threading.Barrier(THREADS)
+        wait([threads.submit(started.wait) for _ in range(THREADS)])
+    finally:
+        threading.stack_size(usual)
+    return threads
 
 
 def _limits() -> LLParserLimits:

@@ -77,7 +77,9 @@ class GrammarGuide:
             return
         self._layout = 0
         if not self._matcher.consume_token(token):
-            raise GenerationFailed(f"the constraint ended: {self._matcher.get_error() or 'no token fits'}")
+            # llguidance's own words end in the whole grammar; its first line is the reason.
+            reason, _, _ = (self._matcher.get_error() or "no token fits").partition("\n")
+            raise GenerationFailed(f"the constraint cannot go on: {reason}")
 
     def _open(self, token: int) -> None:
         assert self._gate is not None

@@ -7,6 +7,7 @@ unconstrained. docs/structured-output.md has the table of what is what, made by 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import cast
 from urllib.parse import unquote
@@ -35,6 +36,7 @@ IN_PLACE = frozenset("anyOf oneOf allOf $ref if dependentSchemas".split())
 WHITE_SPACE = r"[\x20\x0A\x0D\x09]{0,48}"
 """Between two JSON tokens. Bounded, so that a model cannot run on in line breaks until its limit."""
 
+_PLAIN = re.compile(r"[\w.-]+", re.ASCII)
 _Path = tuple[str, ...]
 _Node = Mapping[str, Json]
 
@@ -225,12 +227,11 @@ class _Walk:
         if self._resolve(value) is None:
             raise self._refuse(path, f"{value!r} points at nothing")
         parts = self._parts(value)
-        if not parts:
+        if not parts or (len(parts) == 2 and parts[0] in ("$defs", "definitions") and _PLAIN.fullmatch(parts[1])):
             out[key] = value
-        elif len(parts) == 2 and parts[0] in ("$defs", "definitions") and "/" not in parts[1]:
-            out[key] = value if "%" not in value else f"#/{parts[0]}/{_escaped(parts[1])}"
         else:
-            # What it points at may stand elsewhere once the schema is rewritten, so it gets a place of its own.
+            # What it points at may stand elsewhere once the schema is rewritten, or have a name that no URI can hold
+            # as it is, so it gets a place of its own.
             name = self._targets.setdefault(value, f"target{len(self._targets)}")
             out[key] = f"#/$defs/{name}"
 
@@ -267,7 +268,3 @@ class _Walk:
             return out
         kept: dict[str, Json] = {key: out.pop(key) for key in ("$defs", "definitions") if key in out}
         return {"anyOf": [out, {"type": "null"}], **kept}
-
-
-def _escaped(part: str) -> str:
-    return part.replace("~", "~0").replace("/", "~1")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import cast
 
 from llguidance import LLMatcher
-from llguidance.gbnf_to_lark import GbnfToLarkError, gbnf_to_lark
 
 from ferrox_gguf.errors import InvalidField
+from ferrox_gguf.grammar.gbnf import GbnfError, gbnf_to_lark
 from ferrox_gguf.grammar.schema import WHITE_SPACE, prepare_schema
 from ferrox_gguf.json_types import Json, JsonObject
 from ferrox_gguf.request import GrammarKind, GrammarSpec
@@ -31,8 +31,15 @@ class Source:
     schemas: tuple[tuple[str, JsonObject], ...] = ()
 
 
-def source_of(spec: GrammarSpec) -> Source:
-    """Translate what the caller wrote. Raises InvalidField naming the field (and the path inside a schema)."""
+def _no_special(text: str) -> int | None:
+    return None
+
+
+def source_of(spec: GrammarSpec, special: Callable[[str], int | None] = _no_special) -> Source:
+    """Translate what the caller wrote. Raises InvalidField naming the field (and the path inside a schema).
+
+    special: the id of a text that the vocabulary holds as one special token; llguidance never matches those by text.
+    """
     field = {GrammarKind.JSON_SCHEMA: "json_schema", GrammarKind.GBNF: "grammar", GrammarKind.LARK: "grammar"}[
         spec.kind
     ]
@@ -42,7 +49,7 @@ def source_of(spec: GrammarSpec) -> Source:
         schema = _parse(spec.source, field)
         schemas = ((field, schema),) if isinstance(schema, Mapping) else ()
         return Source(json_grammar(schema, field=field), field, schemas)
-    lark = _from_gbnf(spec.source) if spec.kind is GrammarKind.GBNF else spec.source
+    lark = _from_gbnf(spec.source, special) if spec.kind is GrammarKind.GBNF else spec.source
     return Source(LLMatcher.grammar_from_lark(lark), field)
 
 
@@ -70,13 +77,8 @@ def _parse(source: str, field: str) -> Json:
     return parsed
 
 
-def _from_gbnf(source: str) -> str:
+def _from_gbnf(source: str, special: Callable[[str], int | None]) -> str:
     try:
-        lark: str = gbnf_to_lark(source)
-    except GbnfToLarkError as error:
+        return gbnf_to_lark(source, special)
+    except GbnfError as error:
         raise InvalidField("grammar", f"not a GBNF grammar: {error}") from error
-    except RecursionError as error:
-        raise InvalidField("grammar", "nested too deeply") from error
-    except Exception as error:  # the converter raises whatever its parser stumbled over
-        raise InvalidField("grammar", f"not a GBNF grammar: {error}") from error
-    return lark

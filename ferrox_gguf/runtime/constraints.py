@@ -35,7 +35,7 @@ class Constraints:
 
     def of_text(self, spec: GrammarSpec | None) -> GuideMaker | None:
         """For a raw prompt, where no thought is told from an answer."""
-        return None if spec is None else self._maker(source_of(spec), self._trigger_gate(spec))
+        return None if spec is None else self._maker(source_of(spec, self._special), self._trigger_gate(spec))
 
     def of_chat(self, conversation: Conversation) -> GuideMaker | None:
         """A forced tool choice, or the request's own constraint. Raises InvalidField or NotSupported."""
@@ -48,7 +48,7 @@ class Constraints:
         gate = self._trigger_gate(spec)
         if gate is None and spec.after_reasoning:
             gate = self._thought_gate(conversation)
-        return self._maker(source_of(spec), gate)
+        return self._maker(source_of(spec, self._special), gate)
 
     def _maker(self, source: Source, gate: Callable[[], Gate] | None) -> GuideMaker:
         compiler = self.compiler.result()

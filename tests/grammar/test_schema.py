@@ -114,6 +114,13 @@ def test_a_reference_into_what_is_rewritten_still_finds_its_target() -> None:
     assert definitions["target0"] == properties["b%"] == {"anyOf": [{"type": "string"}, {"type": "null"}]}
 
 
+def test_a_definition_may_have_any_name() -> None:
+    result = prepared({"$ref": "#/$defs/a%22b~1c", "$defs": {'a"b/c': {"type": "null"}}})
+    assert isinstance(result, dict)
+    assert result["$ref"] == "#/$defs/target0"
+    assert result["$defs"] == {'a"b/c': {"type": "null"}, "target0": {"type": "null"}}
+
+
 def test_a_reference_inside_a_part_with_an_id_of_its_own_is_refused() -> None:
     part = {"$id": "https://example.com/part", "properties": {"a": {"$ref": "#/$defs/x"}}}
     with pytest.raises(InvalidField) as refused:
