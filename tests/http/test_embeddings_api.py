@@ -13,9 +13,8 @@ from pathlib import Path
 
 import httpx
 import numpy as np
-import openai
 import pytest
-from support.asking import get, post
+from support.asking import get, openai_client, post
 from support.encoder_gguf import write_bert
 from support.gguf_vocab import BOS, EOS, byte_tokens
 from support.models import scripted_ready
@@ -95,6 +94,21 @@ def test_a_bert_embeds_as_llama_cpp_does_whatever_the_batch(bert: Path, bert_url
     assert np.ptp(wanted, axis=0).max() > 0.1
 
 
+def test_with_half_precision_cells_it_is_no_further_off_than_llama_cpp_from_itself(dense: Path) -> None:
+    """As everybody runs it: two batches of llama.cpp's own already differ, and ours differ no more."""
+    inputs = texts(8, longest=15)  # one batch
+    ids = [byte_tokens(text) for text in inputs]
+    with closing(RawEmbedding(dense, "mean", as_served=True)) as raw:
+        alone = np.array([normal(raw.embed(tokens)[0]) for tokens in ids])
+        together = np.array([normal(vector) for vector in raw.embed_together(ids)])
+    served = replace(EXACT, flash_attention="auto", cache_type_k="f16", cache_type_v="f16")
+    with serving_file(dense, embedding=pooled("mean"), context=served) as url:
+        found = vectors(url, inputs)
+    own = np.abs(together - alone).max()
+    assert own > 0
+    assert np.abs(found - alone).max() <= own + 1e-6
+
+
 def test_an_input_longer_than_a_batch_is_read_in_pieces_where_the_last_token_counts(dense: Path) -> None:
     text = texts(1, 1)[0] * 500
     with closing(RawEmbedding(dense, "last")) as raw:
@@ -142,16 +156,16 @@ def test_thousands_of_inputs_in_one_request_come_back_in_order(bert_url: str) ->
 
 
 def test_the_official_client_reads_floats_base64_and_dimensions(bert_url: str) -> None:
-    client = openai.OpenAI(base_url=bert_url + "/v1", api_key="none")
-    # The client asks for base64 by itself and decodes it.
-    default = client.embeddings.create(model="m", input=["hello", "world"])
-    floats = client.embeddings.create(model="m", input=["hello", "world"], encoding_format="float")
+    with openai_client(bert_url) as client:
+        # The client asks for base64 by itself and decodes it.
+        default = client.embeddings.create(model="m", input=["hello", "world"])
+        floats = client.embeddings.create(model="m", input=["hello", "world"], encoding_format="float")
+        short = client.embeddings.create(model="m", input="hello", dimensions=8).data[0].embedding
     for one, other in zip(default.data, floats.data, strict=True):
         assert np.abs(np.array(one.embedding) - other.embedding).max() < 1e-6
         assert not one.model_extra
     assert default.usage.prompt_tokens == default.usage.total_tokens == 2 * 7
     assert not default.model_extra
-    short = client.embeddings.create(model="m", input="hello", dimensions=8).data[0].embedding
     assert len(short) == 8
     assert np.linalg.norm(short) == pytest.approx(1, abs=1e-5)
     raw = post(bert_url + "/v1/embeddings", {"input": "hello", "encoding_format": "base64"}).json()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, closing
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
 import anthropic
 import pytest
 from anthropic.types import Message
+from support.asking import anthropic_client as client
 from support.asking import post
 from support.models import PLAIN, THINKS, scripted_ready
 from support.real import serving_file
@@ -41,10 +42,6 @@ def ready(*script: str, template: str = THINKS, settings: Settings | None = None
 
 def talk(*script: str, template: str = THINKS, settings: Settings | None = None) -> AbstractContextManager[str]:
     return serving(lambda: ready(*script, template=template, settings=settings), settings)
-
-
-def client(url: str, key: str = "none") -> closing[anthropic.Anthropic]:
-    return closing(anthropic.Anthropic(base_url=url, api_key=key, max_retries=0))
 
 
 def agree(url: str, messages: object = HI, **fields: object) -> Message:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from contextlib import AbstractContextManager, closing
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
 import openai
 import pytest
 from openai.types.responses import Response
+from support.asking import openai_client as client
 from support.asking import post
 from support.models import PLAIN, THINKS, scripted_ready
 from support.real import serving_file
@@ -39,10 +40,6 @@ LLAMA_SERVERS = {"timings"}
 def talk(*script: str, template: str = THINKS, settings: Settings | None = None) -> AbstractContextManager[str]:
     ids = VOCABULARY.ids(*script)
     return serving(lambda: scripted_ready(ids, vocabulary=VOCABULARY, template=template, settings=settings), settings)
-
-
-def client(url: str) -> closing[openai.OpenAI]:
-    return closing(openai.OpenAI(base_url=url + "/v1", api_key="none", max_retries=0))
 
 
 def agree(url: str, given: object = "hi", **fields: object) -> Response:

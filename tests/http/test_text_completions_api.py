@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
 
 import openai
 import pytest
 from openai.types import Completion
-from support.asking import post
+from support.asking import openai_client, post
 from support.real import serving_file
 from support.small_gguf import write_dense
 from support.strict import extras
@@ -24,7 +23,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def whole(url: str, prompt: object = "hello", **fields: object) -> Completion:
-    with closing(openai.OpenAI(base_url=url + "/v1", api_key="none", max_retries=0)) as client:
+    with openai_client(url) as client:
         answer = client.completions.create(model="m", prompt=prompt, **fields)  # type: ignore[call-overload]
     assert isinstance(answer, Completion)
     assert set(extras(answer)) <= BEYOND_OPENAI
@@ -33,7 +32,7 @@ def whole(url: str, prompt: object = "hello", **fields: object) -> Completion:
 
 def streamed(url: str, prompt: object = "hello", **fields: object) -> tuple[dict[int, str], Completion]:
     """The text of each choice, and the last chunk."""
-    with closing(openai.OpenAI(base_url=url + "/v1", api_key="none", max_retries=0)) as client:
+    with openai_client(url) as client:
         chunks = list(client.completions.create(model="m", prompt=prompt, stream=True, **fields))  # type: ignore[call-overload]
     texts: dict[int, str] = {}
     for chunk in chunks:
