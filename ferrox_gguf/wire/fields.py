@@ -16,6 +16,8 @@ from ferrox_gguf.errors import InvalidField, RequestError
 from ferrox_gguf.json_types import Json, JsonObject
 
 INT32_MAX = 2**31 - 1
+FLOAT32_MAX = 3.4e38
+"""A little below the largest number of 32 bits."""
 
 DEEPEST = 100
 """Arrays and objects inside each other. No request needs so many, and every walk over the body is safe within them."""
@@ -136,8 +138,8 @@ def check_range(name: str, value: float, low: float, high: float) -> float:
 
 def in_words(low: float, high: float) -> str:
     """A range as a person says it. The largest 32-bit number is no limit that anybody meant."""
-    floor = None if low in (-math.inf, -INT32_MAX - 1) else f"{low:g}"
-    ceiling = None if high in (math.inf, INT32_MAX) else f"{high:g}"
+    floor = None if low in (-math.inf, -FLOAT32_MAX, -INT32_MAX - 1) else f"{low:g}"
+    ceiling = None if high in (math.inf, FLOAT32_MAX, INT32_MAX) else f"{high:g}"
     if floor and ceiling:
         return f"between {floor} and {ceiling}"
     if floor:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ferrox_gguf.errors import InvalidField
 from ferrox_gguf.json_types import Json
-from ferrox_gguf.wire.fields import kind
+from ferrox_gguf.wire.fields import FLOAT32_MAX, kind
 from ferrox_gguf.wire.served import Served
 
 
@@ -39,6 +39,8 @@ def as_bias(value: Json) -> float:
         return -math.inf
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise InvalidField("logit_bias", "a bias must be a number, or false to ban the token")
+    if abs(value) > FLOAT32_MAX:
+        raise InvalidField("logit_bias", "a bias must be a number of 32 bits, or false to ban the token")
     return float(value)
 
 

@@ -14,11 +14,14 @@ from typing import TypeAlias, Union
 from ferrox_gguf.errors import InvalidField
 from ferrox_gguf.json_types import JsonObject
 from ferrox_gguf.request import RANDOM_SEED, Sampling
-from ferrox_gguf.wire.fields import INT32_MAX, as_number, boolean, integer, kind, number, strings
+from ferrox_gguf.wire.fields import FLOAT32_MAX, INT32_MAX, as_number, boolean, integer, kind, number, strings
 from ferrox_gguf.wire.logit_bias import parse_logit_bias
 from ferrox_gguf.wire.served import Served
 
 Value: TypeAlias = Union[int, float]
+
+LEAST_PENALTY = 1e-6
+"""Logits are divided by it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +39,9 @@ def whole(body: JsonObject, name: str, default: Value, low: Value, high: Value) 
     return integer(body, name, int(default), int(low), int(high))
 
 
-def real(name: str, low: float = -math.inf, high: float = math.inf, attribute: str = "") -> Row:
-    return Row(name, attribute or name, number, low, high)
+def real(name: str, low: float = -FLOAT32_MAX, high: float = FLOAT32_MAX) -> Row:
+    """llama.cpp computes in 32 bits: what is larger would be infinite there."""
+    return Row(name, name, number, low, high)
 
 
 def count(name: str, low: int = 0, high: int = INT32_MAX) -> Row:
@@ -46,25 +50,25 @@ def count(name: str, low: int = 0, high: int = INT32_MAX) -> Row:
 
 ROWS = (
     real("temperature"),
-    real("dynatemp_range"),
-    real("dynatemp_exponent"),
+    real("dynatemp_range", 0),
+    real("dynatemp_exponent", 0),
     count("top_k", -1),
     real("top_p", 0, 1),
     real("min_p", 0, 1),
     real("top_n_sigma"),
     real("xtc_probability", 0, 1),
     real("xtc_threshold", 0, 1),
-    real("typical_p"),
+    real("typical_p", 0, 1),
     count("repeat_last_n", -1),
-    real("repeat_penalty"),
+    real("repeat_penalty", LEAST_PENALTY),
     real("presence_penalty"),
     real("frequency_penalty"),
-    real("dry_multiplier"),
+    real("dry_multiplier", 0),
     count("dry_allowed_length"),
     count("dry_penalty_last_n", -1),
     count("mirostat", 0, 2),
-    real("mirostat_tau"),
-    real("mirostat_eta"),
+    real("mirostat_tau", 0),
+    real("mirostat_eta", 0),
     real("adaptive_target", high=1),
     real("adaptive_decay", 0, 0.99),
     count("min_keep"),
@@ -139,7 +143,7 @@ def parse_seed(body: JsonObject, default: int) -> int:
 
 def parse_dry_base(body: JsonObject, default: float) -> float:
     """Below 1 the penalty would turn into a reward: llama-server takes its default instead."""
-    base = number(body, "dry_base", default)
+    base = number(body, "dry_base", default, -FLOAT32_MAX, FLOAT32_MAX)
     return base if base >= 1 else default
 
 

@@ -8,6 +8,7 @@ import pytest
 from ferrox_gguf.errors import InvalidField
 from ferrox_gguf.request import RANDOM_SEED, Generation, GrammarKind, LoraScale, Sampling
 from ferrox_gguf.wire.generation import parse_generation
+from ferrox_gguf.wire.sampling import ROWS
 from ferrox_gguf.wire.served import Served
 
 SERVED = Served("m", "b1", tokenise=lambda text: list(text.encode()), n_vocab=300, end_tokens=(257,), n_parallel=4)
@@ -41,12 +42,64 @@ def test_a_sampling_field_reaches_its_place(name, value):
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("top_p", 1.1), ("min_p", -0.1), ("top_k", -2), ("mirostat", 3), ("adaptive_decay", 1.0)]
+    ("name", "value", "allowed"),
+    [
+        ("temperature", 1e39, "within 32 bits"),
+        ("temperature", -1e39, "within 32 bits"),
+        ("dynatemp_range", -0.1, "at least 0"),
+        ("dynatemp_exponent", -1, "at least 0"),
+        ("top_k", -2, "at least -1"),
+        ("top_p", 1.1, "between 0 and 1"),
+        ("top_p", -0.1, "between 0 and 1"),
+        ("min_p", -0.1, "between 0 and 1"),
+        ("min_p", 1.1, "between 0 and 1"),
+        ("top_n_sigma", 1e39, "within 32 bits"),
+        ("xtc_probability", 1.1, "between 0 and 1"),
+        ("xtc_threshold", -0.1, "between 0 and 1"),
+        ("typical_p", 1.1, "between 0 and 1"),
+        ("repeat_last_n", -2, "at least -1"),
+        ("repeat_penalty", 0, "at least 1e-06"),
+        ("repeat_penalty", -1, "at least 1e-06"),
+        ("presence_penalty", 1e39, "within 32 bits"),
+        ("frequency_penalty", -1e39, "within 32 bits"),
+        ("dry_multiplier", -1, "at least 0"),
+        ("dry_base", 1e39, "within 32 bits"),
+        ("dry_allowed_length", -1, "at least 0"),
+        ("dry_penalty_last_n", -2, "at least -1"),
+        ("mirostat", 3, "between 0 and 2"),
+        ("mirostat_tau", -1, "at least 0"),
+        ("mirostat_eta", -1, "at least 0"),
+        ("adaptive_target", 1.1, "at most 1"),
+        ("adaptive_decay", 1.0, "between 0 and 0.99"),
+        ("min_keep", -1, "at least 0"),
+        ("n_predict", -2, "at least -1"),
+        ("n_probs", -1, "at least 0"),
+        ("n_indent", -1, "at least 0"),
+        ("n_keep", -2, "at least -1"),
+        ("n_discard", -1, "at least 0"),
+        ("n_cache_reuse", -1, "at least 0"),
+        ("t_max_predict_ms", -2, "at least -1"),
+        ("id_slot", -2, "at least -1"),
+        ("n_cmpl", 0, "between 1 and 4"),
+    ],
 )
-def test_a_sampling_field_out_of_range_is_refused_by_name(name, value):
-    with pytest.raises(InvalidField) as refused:
+def test_a_value_out_of_range_is_refused_with_its_name_and_range(name, value, allowed):
+    with pytest.raises(InvalidField, match=f"must be {allowed}") as refused:
         parse_generation({name: value}, SERVED)
     assert refused.value.field == name
+
+
+@pytest.mark.parametrize("name", [row.name for row in ROWS])
+@pytest.mark.parametrize("value", ["1", [1], {"a": 1}])
+def test_a_value_that_is_no_number_is_refused_by_name(name, value):
+    with pytest.raises(InvalidField, match="must be a number") as refused:
+        parse_generation({name: value}, SERVED)
+    assert refused.value.field == name
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_null_is_the_servers_default(row):
+    assert parse_generation({row.name: None}, SERVED).sampling == Sampling()
 
 
 def test_a_temperature_below_zero_is_taken_since_it_means_greedy():
@@ -99,7 +152,7 @@ def test_logit_bias_is_read_in_every_form(sent, pairs):
     assert parse_generation({"logit_bias": sent}, SERVED).sampling.logit_bias == pairs
 
 
-@pytest.mark.parametrize("sent", [[[65]], [65], "65", [[65, "x"]], [[65, True]], [[1.5, 1]], 5])
+@pytest.mark.parametrize("sent", [[[65]], [65], "65", [[65, "x"]], [[65, True]], [[1.5, 1]], [[65, 1e39]], 5])
 def test_a_logit_bias_of_no_known_form_is_refused(sent):
     with pytest.raises(InvalidField, match="logit_bias"):
         parse_generation({"logit_bias": sent}, SERVED)
