@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -45,6 +46,16 @@ class EmbeddingContext(Protocol):
 
 
 @dataclass(slots=True)
+class ReadingCounters:
+    """Running totals, written by the embedder's thread alone. read_ms: time inside batches.  inputs: read so far."""
+
+    tokens: int = 0
+    inputs: int = 0
+    batches: int = 0
+    read_ms: float = 0.0
+
+
+@dataclass(slots=True)
 class _Job:
     """One request. results: None where an input has not been read yet."""
 
@@ -60,6 +71,7 @@ class Embedder:
     """Jobs take turns input by input, so that one of thousands does not hold up one of one."""
 
     def __init__(self, context: EmbeddingContext, *, queue_limit: int = 512) -> None:
+        self.counters = ReadingCounters()
         self._context, self._queue_limit = context, queue_limit
         self._jobs: deque[_Job] = deque()
         self._running: dict[int, _Job] = {}
@@ -130,14 +142,29 @@ class Embedder:
                 self._jobs.append(job)
         return batch
 
+    @property
+    def waiting(self) -> int:
+        """Requests that have not been answered yet."""
+        return len(self._running)
+
     def _read(self, batch: list[tuple[_Job, int]]) -> None:
         try:
-            results = self._context.embed([job.inputs[index] for job, index in batch])
+            results = self._embed([job.inputs[index] for job, index in batch])
         except Exception:
             logger.exception("a batch of %d inputs could not be embedded", len(batch))
             self._retry(batch)
             return
         self._deliver(zip(batch, results, strict=True))
+
+    def _embed(self, inputs: Sequence[Sequence[int]]) -> list[Vectors]:
+        began = time.perf_counter()
+        results = self._context.embed(inputs)
+        counters = self.counters
+        counters.read_ms += 1000.0 * (time.perf_counter() - began)
+        counters.tokens += sum(map(len, inputs))
+        counters.inputs += len(inputs)
+        counters.batches += 1
+        return results
 
     def _retry(self, batch: list[tuple[_Job, int]]) -> None:
         """One input's fault must not touch another's request: each is read alone."""
@@ -145,7 +172,7 @@ class Embedder:
             if job.cancelled:
                 continue
             try:
-                result = self._context.embed([job.inputs[index]])[0]
+                result = self._embed([job.inputs[index]])[0]
             except Exception as error:
                 logger.exception("an input of %d tokens could not be embedded", len(job.inputs[index]))
                 self._finish(job, GenerationFailed(f"input {index} could not be embedded: {error}"))

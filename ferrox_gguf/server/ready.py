@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from ferrox_gguf import __version__
+from ferrox_gguf.runtime.lanes import ReadingLanes
 from ferrox_gguf.runtime.load import Assembled, assemble
 from ferrox_gguf.runtime.voice import Voices, token_text
 from ferrox_gguf.server.state import Ready
@@ -45,14 +46,11 @@ def make_ready(settings: Settings, assembled: Assembled) -> Ready:
         sse_ping_interval=settings.server.sse_ping_interval,
         verbose=settings.log.verbosity >= VERBOSE,
     )
-    return Ready(
-        assembled.model,
-        served,
-        describe(settings, assembled),
-        assembled.close,
-        assembled.engine,
-        assembled.reading.embeddings if assembled.reading else None,
-    )
+    description, reading = describe(settings, assembled), assembled.reading
+    if reading is None:
+        return Ready(assembled.model, served, description, assembled.close, assembled.engine)
+    lanes = ReadingLanes(assembled.engine, reading.embedder)
+    return Ready(assembled.model, served, description, assembled.close, lanes, reading.embeddings)
 
 
 def served_name(settings: Settings) -> str:

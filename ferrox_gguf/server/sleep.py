@@ -77,6 +77,8 @@ class Sleeper:
                 logger.exception("the model cannot be loaded again")
                 raise Unavailable(f"the model cannot be loaded again: {error}") from None
             self._used = time.monotonic()
+            if self._state.asleep:
+                ready.model.adapters.apply(self._state.asleep.lora)
             self._state.ready, self._state.asleep = ready, None
 
     async def _sleep(self) -> None:

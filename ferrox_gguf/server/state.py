@@ -14,10 +14,12 @@ from ferrox_gguf.engine.snapshot import SlotFile
 from ferrox_gguf.engine.stats import EngineStats, SlotSnapshot
 from ferrox_gguf.errors import Unavailable
 from ferrox_gguf.posture.values import Posture
+from ferrox_gguf.request import LoraScale
 from ferrox_gguf.runtime.embedding import Embeddings
 from ferrox_gguf.runtime.model import ServedModel
 from ferrox_gguf.runtime.run import Run
 from ferrox_gguf.server.metrics import Meter
+from ferrox_gguf.server.streams import Streams
 from ferrox_gguf.settings import Settings
 from ferrox_gguf.wire.description import ModelDescription
 from ferrox_gguf.wire.served import Served
@@ -54,15 +56,17 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What a model says of itself: all that is left of it while it is unloaded."""
+    """What a model says of itself: all that is left of it while it is unloaded. lora: applied to everyone."""
 
     served: Served
     description: ModelDescription
     posture: Posture
+    lora: tuple[LoraScale, ...] = ()
 
     @classmethod
     def of(cls, ready: Ready) -> Card:
-        return cls(ready.served, ready.description, ready.model.voices.plain.posture)
+        model = ready.model
+        return cls(ready.served, ready.description, model.voices.plain.posture, model.adapters.applied)
 
 
 @dataclass(slots=True)
@@ -71,7 +75,7 @@ class ServerState:
 
     sleeper: unloads an idle model; None where nobody asked for that.
     runs: every request that is being answered, by its completion id.
-    meter: what was counted, over every engine there has been.
+    meter: what was counted, over every engine there has been.  streams: those that outlive their clients.
     """
 
     settings: Settings
@@ -82,6 +86,7 @@ class ServerState:
     runs: dict[str, Run] = field(default_factory=dict)
     started: float = field(default_factory=time.time)
     meter: Meter = field(default_factory=Meter)
+    streams: Streams = field(default_factory=Streams)
 
     @property
     def card(self) -> Card | None:

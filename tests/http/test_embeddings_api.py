@@ -25,7 +25,7 @@ from support.small_gguf import write_dense
 
 from ferrox_gguf.engine.embedder import Embedder
 from ferrox_gguf.runtime.embedding import Embeddings, InputLimits
-from ferrox_gguf.settings import EmbeddingSettings
+from ferrox_gguf.settings import EmbeddingSettings, EndpointSettings, Settings
 
 READS = EmbeddingSettings(enabled=True)
 HI = {"role": "user", "content": "hi"}
@@ -220,6 +220,16 @@ def test_a_decoder_embeds_and_generates_side_by_side(dense: Path) -> None:
             asked = [clients.submit(post, url + "/completion", body) for _ in range(4)]
             assert vectors(url, texts(30)).shape == (30, 64)
             assert {answer.result().json()["content"] for answer in asked} == {before}
+
+
+def test_what_was_read_is_counted_among_the_prompts(bert: Path) -> None:
+    metrics = replace(Settings().server, endpoints=EndpointSettings(metrics=True))
+    with serving_file(bert, embedding=READS, server=metrics) as url:
+        vectors(url, ["abc", "de"])
+        page = get(url + "/metrics").text
+    assert "llamacpp:prompt_tokens_total 9.0" in page  # and the tokens around each
+    assert "llamacpp:n_decode_total 1.0" in page
+    assert "llamacpp:requests_deferred 0.0" in page
 
 
 def test_a_server_that_was_not_started_for_embeddings_says_so() -> None:

@@ -10,6 +10,8 @@ from support.models import scripted_ready
 from support.serving import serving
 
 from ferrox_gguf.errors import StartupError
+from ferrox_gguf.request import AdapterState
+from ferrox_gguf.runtime.adapters import Adapters
 from ferrox_gguf.settings import EndpointSettings, ServerSettings, Settings
 
 CLIENT = httpx.Client(verify=False)
@@ -134,3 +136,18 @@ def test_counts_go_on_after_waking():
         CLIENT.post(url + "/tokenize", json={"content": "a"})
         loads.ready.lanes.counters.generated_tokens = 3
         assert "llamacpp:tokens_predicted_total 10.0" in CLIENT.get(url + "/metrics").text
+
+
+def test_adapters_that_were_applied_to_everyone_still_are_after_a_sleep():
+    loads = Loads()
+
+    def make():
+        ready = loads.make()
+        ready.model.adapters = Adapters([AdapterState("style.gguf", 1.0)])
+        return ready
+
+    with serving(make, SLEEPY) as url:
+        CLIENT.post(url + "/lora-adapters", json=[{"id": 0, "scale": 0.25}])
+        wait_until(lambda: asleep(url))
+        assert [one["scale"] for one in CLIENT.get(url + "/lora-adapters").json()] == [0.25]
+        assert loads.loaded == 2
