@@ -14,11 +14,12 @@ from ferrox_gguf.server.routes import (
     metrics,
     responses,
     slots,
+    streams,
     text,
 )
 from ferrox_gguf.server.sleep import awake
 
-WITHOUT_MODEL: tuple[Route, ...] = (*about.ROUTES, *metrics.ROUTES)
+WITHOUT_MODEL: tuple[Route, ...] = (*about.ROUTES, *metrics.ROUTES, *streams.ROUTES)
 """These answer while the model is unloaded, and leave it so."""
 
 WITH_MODEL: tuple[Route, ...] = (
