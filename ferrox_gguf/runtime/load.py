@@ -124,6 +124,10 @@ def make_reading(settings: Settings, loaded: LoadedModel, facts: FileFacts, adap
 
     use(adapters.applied)
     adapters.changed = use
+    pieces = "" if batches.longest <= batches.n_tokens else f", {batches.longest} an input"
+    logger.info("embeddings: pooling %s, %d tokens a batch%s", context.pooling.value, batches.n_tokens, pieces)
+    if not loaded.context.memory.exists:
+        logger.info("this model is an encoder: it does not generate")
     embedder = Embedder(batches, queue_limit=settings.schedule.queue_limit)
     embedder.start()
     embeddings = Embeddings(

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import pytest
 from anthropic.types import Message as AnthropicMessage
 from anthropic.types import RawMessageStreamEvent
-from pydantic import BaseModel, TypeAdapter
+from pydantic import TypeAdapter
+from support.strict import extras
 
 from ferrox_gguf.errors import InvalidField, MediaNotSupported
 from ferrox_gguf.events import (
@@ -63,14 +64,6 @@ def stream(run: Sequence[Step]) -> list[RawMessageStreamEvent]:
 
 def whole(run: Sequence[Step]) -> AnthropicMessage:
     return AnthropicMessage.model_validate_json(AnthropicAnswer(asked()).whole(join(run, 1)), strict=True)
-
-
-def extras(value: object) -> list[str]:
-    """Every field that the client's models do not know."""
-    if isinstance(value, BaseModel):
-        found = list(value.model_extra or {})
-        return found + [name for field in type(value).model_fields for name in extras(getattr(value, field))]
-    return [name for item in value for name in extras(item)] if isinstance(value, list) else []
 
 
 WRITTEN = (
