@@ -48,6 +48,8 @@ class OutputChain:
     tools: what a call may name; without any nothing is looked for.  stops: the request's stop strings.
     marker_tokens: marker text → id, for those of `marker_texts(posture.reasoning)` that are CONTROL or USER_DEFINED
     tokens of the vocabulary; empty for raw text.  display: where the thought is shown.
+    opened: what the prompt wrote of the block that it left open. Shown in front where the thought is content, so that
+    a client finds both of its markers there, as llama-server has it.
     continued: the prompt ends in the middle of a thought (continue_final_message), whose white space is text.
     complete: everything comes in one push, then P7 holds.  special: control tokens that mark nothing are shown too.
 
@@ -64,6 +66,7 @@ class OutputChain:
         stops: Sequence[str] = (),
         marker_tokens: Mapping[str, int] | None = None,
         display: ReasoningDisplay = ReasoningDisplay.AUTO,
+        opened: str = "",
         continued: bool = False,
         complete: bool = False,
         special: bool = False,
@@ -75,6 +78,7 @@ class OutputChain:
         self._special = special
         self._splits = display is not ReasoningDisplay.NONE
         self._raw = display in (ReasoningDisplay.NONE, ReasoningDisplay.DEEPSEEK_LEGACY)
+        self._opened = opened if self._raw else ""
         self._own_stops = StopFinder(posture.string_stops) if posture.string_stops else None
         self._stops = StopFinder(stops) if any(stops) else None
         self._direct = not self._raw and self._own_stops is None and self._stops is None
@@ -233,6 +237,9 @@ class OutputChain:
             self._tokens.classified(len(text), thought or kind is RunKind.MARKUP)
         if self.stop is not None and not self.stop.own:
             return
+        if self._opened:
+            self._extend([ContentDelta(self._opened)])
+            self._opened = ""
         if kind is RunKind.ANSWER:
             self._answer(self._alphabet.spell(text))
         elif kind is RunKind.CALL:

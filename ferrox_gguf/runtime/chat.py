@@ -45,6 +45,7 @@ class Conversation:
             stops=self.request.generation.stop,
             marker_tokens=self.voice.marker_tokens,
             display=self.display,
+            opened=self.prompt.opened,
             continued=self.prompt.continued is not None and self.prompt.continued.reasoning_only,
             special=self.show_special,
         )
@@ -63,7 +64,8 @@ class Conversation:
         thinking, posture = self.request.thinking, self.voice.posture
         limit = thinking.budget if thinking.budget is not None and thinking.budget >= 0 else None
         closing = closing_text(posture, thinking.budget_message or "")
-        if closing is None or self.prompt.block is BlockState.CLOSED or (limit is None and not thinking.controllable):
+        # Behind a block that stands closed in the prompt a model may still open another, and that is bounded, too.
+        if closing is None or (limit is None and not thinking.controllable):
             return None
         tokens = vocabulary.tokenize(closing, add_special=False, parse_special=True)
 

@@ -33,7 +33,8 @@ class RenderedPrompt:
     """A prompt, ready to be tokenised with special tokens parsed.
 
     added: the end of `text` that was added for the coming turn (generation prompt, and the text that is continued).
-    block: how it leaves the reasoning block.  thinking: was thinking left on.
+    block: how it leaves the reasoning block.  opened: the part of `added` that opened it for a new thought, else "".
+    thinking: was thinking left on.
     continued: the message that goes on, None for a new one.
     parallel_calls: may several calls be made in this turn.  taught_tools: the Hermes form is in the system text, since
     the template cannot show tools.
@@ -46,6 +47,7 @@ class RenderedPrompt:
     continued: Continued | None = None
     parallel_calls: bool = True
     taught_tools: bool = False
+    opened: str = ""
 
 
 class Renderer:
@@ -111,7 +113,9 @@ class Renderer:
         block = block_state(added, self._posture.reasoning)
         if continued is not None:
             added, block = resumed(added, continued, self._posture)
-        return RenderedPrompt(before + added, added, block, choice.on, continued, parallel, teaches)
+            return RenderedPrompt(before + added, added, block, choice.on, continued, parallel, teaches)
+        opened = self._opened(added, block)
+        return RenderedPrompt(before + added, added, block, choice.on, None, parallel, teaches, opened)
 
     def _conversation(
         self,
@@ -161,6 +165,12 @@ class Renderer:
             return added
         tight = added[opener_at(added, reasoning) :] == reasoning.opener
         return f"{added}</think>" if tight else f"{added}\n</think>\n\n"
+
+    def _opened(self, added: str, block: BlockState) -> str:
+        reasoning = self._posture.reasoning
+        if reasoning is None or reasoning.style is not ReasoningStyle.PAIR or block is not BlockState.OPEN:
+            return ""
+        return added[opener_at(added, reasoning) :]
 
     def _bare(self, history: str, added: str) -> tuple[str, str]:
         """Without the tokens that the tokenizer writes itself."""

@@ -19,11 +19,15 @@ R1 = (
 """Opens the block in the generation prompt, as R1 does."""
 
 
-def saying(*script, template, settings=None, pieces=(), control=()):
-    """A server whose model says the script. Each piece of it is a token, and so is every text of `control`."""
-    longer = [piece for piece in script if len(piece.encode()) > 1 and piece not in control]
-    vocabulary = ByteVocabulary(control=list(control), pieces=list(dict.fromkeys([*longer, *pieces])))
-    ids = vocabulary.ids(*script)
+def saying(*script, template, settings=None, control=()):
+    """A server whose model says the script. Each text in it is a token, and so is every text of `control`.
+
+    Bytes in the script are a token each.
+    """
+    texts = [piece for piece in script if isinstance(piece, str)]
+    longer = [text for text in texts if len(text.encode()) > 1 and text not in control]
+    vocabulary = ByteVocabulary(control=list(control), pieces=list(dict.fromkeys(longer)))
+    ids = [id for piece in script for id in (piece if isinstance(piece, bytes) else vocabulary.ids(piece))]
     return serving(
         lambda: scripted_ready(ids, vocabulary=vocabulary, template=template, settings=settings),
         settings,
