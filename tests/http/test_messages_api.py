@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
 import anthropic
+import httpx
 import pytest
 from anthropic.types import Message
 from support.asking import anthropic_client as client
@@ -20,7 +22,8 @@ from support.small_gguf import write_dense
 from support.strict import extras
 
 from ferrox_gguf.errors import Unavailable
-from ferrox_gguf.server.state import Ready
+from ferrox_gguf.server.app import create_app
+from ferrox_gguf.server.state import Ready, ServerState
 from ferrox_gguf.settings import ServerSettings, Settings
 
 CONTROLS = ["<|im_start|>", "<|im_end|>", "<think>", "</think>"]
@@ -191,6 +194,17 @@ def test_a_server_with_a_full_queue_is_overloaded_to_this_client() -> None:
     with serving(lambda: made) as url:
         answer = post(url + "/v1/messages", {"messages": HI, "max_tokens": 5})
         assert (answer.status_code, shape(answer)) == (503, ("error", "overloaded_error"))
+
+
+def test_a_server_that_still_loads_is_overloaded_to_this_client() -> None:
+    async def ask() -> httpx.Response:
+        loading = httpx.ASGITransport(app=create_app(ServerState(Settings())))
+        async with httpx.AsyncClient(transport=loading, base_url="http://test") as client:
+            return await client.post("/v1/messages", json={"messages": HI, "max_tokens": 5})
+
+    answer = asyncio.run(ask())
+    assert (answer.status_code, shape(answer)) == (503, ("error", "overloaded_error"))
+    assert answer.json()["error"]["message"] == "Loading model"
 
 
 def refuse(request: object, sink: object) -> int:
