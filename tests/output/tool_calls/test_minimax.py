@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from support.calls import CUT, PING, Call, Said, said
 from support.tagged_calls import NOTE
 
@@ -10,7 +9,6 @@ TOOLS = (PING, NOTE)
 PINGED = '<invoke name="ping">\n</invoke>'
 
 
-@pytest.mark.behaviour("O6")
 def test_everything_may_stand_on_one_line():
     text = '<minimax:tool_call><invoke name="note"><parameter name="body">Rome</parameter></invoke></minimax:tool_call>'
     assert said("minimax", text, tools=TOOLS) == Said("", (Call("note", '{"body":"Rome"}'),))
