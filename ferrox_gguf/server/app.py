@@ -11,17 +11,26 @@ from ferrox_gguf.errors import FerroxError
 from ferrox_gguf.server.access_log import AccessLog
 from ferrox_gguf.server.body_limit import BodyLimit
 from ferrox_gguf.server.failures import Failures, ferrox_error, http_error
+from ferrox_gguf.server.files import file_routes
 from ferrox_gguf.server.gate import Gate
+from ferrox_gguf.server.prediction import prediction_routes
 from ferrox_gguf.server.request_id import RequestIds
 from ferrox_gguf.server.routes import ROUTES
 from ferrox_gguf.server.state import ServerState
+from ferrox_gguf.settings import ServerSettings
 
 
 def create_app(state: ServerState) -> ASGIApp:
-    """The whole application around one state; the model may arrive in it later."""
-    prefix = state.settings.server.api_prefix
-    routes: list[BaseRoute] = [Mount(prefix, routes=list(ROUTES))] if prefix else list(ROUTES)
+    """The whole application around one state; the model may arrive in it later. Raises StartupError."""
+    routes = routes_of(state.settings.server)
     app = Starlette(routes=routes, exception_handlers={HTTPException: http_error, FerroxError: ferrox_error})
     app.router.redirect_slashes = False
     app.state.server = state
     return AccessLog(RequestIds(Failures(Gate(BodyLimit(app), state))))
+
+
+def routes_of(settings: ServerSettings) -> list[BaseRoute]:
+    """Everything that answers, below the prefix if there is one. The server's own routes win over files."""
+    prediction = prediction_routes(settings.prediction, ROUTES, settings.api_prefix) if settings.prediction else []
+    routes: list[BaseRoute] = [*ROUTES, *prediction, *file_routes(settings.static_path)]
+    return [Mount(settings.api_prefix, routes=routes)] if settings.api_prefix else routes

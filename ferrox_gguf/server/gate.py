@@ -14,7 +14,7 @@ from ferrox_gguf.server.failures import error_response
 from ferrox_gguf.server.state import ServerState
 from ferrox_gguf.settings import CorsSettings
 
-PUBLIC = frozenset({"/health", "/v1/health", "/"})
+PUBLIC = frozenset({"/health", "/v1/health", "/", "/sw.js"})
 BEARER = "Bearer "
 
 
@@ -26,7 +26,10 @@ class Gate:
         server = state.settings.server
         self._cors = server.cors
         self._keys = tuple(key.encode() for key in server.api_keys)
-        self._public = {server.api_prefix + path for path in PUBLIC}
+        prediction = server.prediction
+        # Who checks for Google Cloud whether the server lives has no key.
+        public = PUBLIC | {prediction.health_route} if prediction and prediction.health_route else PUBLIC
+        self._public = {server.api_prefix + path for path in public}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":

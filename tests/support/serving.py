@@ -18,8 +18,11 @@ from ferrox_gguf.settings import Settings
 
 
 @contextlib.contextmanager
-def serving(make_ready: Callable[[], Ready], settings: Settings | None = None) -> Iterator[str]:
-    """The server's base URL while it answers. make_ready runs on the event loop, before the first request."""
+def serving(make_ready: Callable[[], Ready], settings: Settings | None = None, prefix: str = "") -> Iterator[str]:
+    """The server's base URL while it answers. make_ready runs on the event loop, before the first request.
+
+    prefix: in front of its routes, as the settings say.
+    """
     bound = socket.create_server(("127.0.0.1", 0))
     url = f"http://127.0.0.1:{bound.getsockname()[1]}"
     state = ServerState(settings or Settings())
@@ -53,7 +56,7 @@ def serving(make_ready: Callable[[], Ready], settings: Settings | None = None) -
     thread = threading.Thread(target=main, daemon=True)
     thread.start()
     try:
-        wait_until_healthy(url, failed)
+        wait_until_healthy(url + prefix, failed)
         yield url
     finally:
         server.should_exit = True

@@ -15,11 +15,12 @@ from ferrox_gguf.server.routes import (
     responses,
     slots,
     streams,
+    switched_off,
     text,
 )
 from ferrox_gguf.server.sleep import awake
 
-WITHOUT_MODEL: tuple[Route, ...] = (*about.ROUTES, *metrics.ROUTES, *streams.ROUTES)
+WITHOUT_MODEL: tuple[Route, ...] = (*about.ROUTES, *metrics.ROUTES, *streams.ROUTES, *switched_off.ROUTES)
 """These answer while the model is unloaded, and leave it so."""
 
 WITH_MODEL: tuple[Route, ...] = (

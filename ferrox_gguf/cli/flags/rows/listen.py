@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ferrox_gguf.cli.flags.flag import NOT_YET, Flag, Group, State, Value
+from ferrox_gguf.cli.flags.flag import Flag, Group, Value
 from ferrox_gguf.cli.flags.values import comma_list, folder, integer
 
 
@@ -59,8 +59,6 @@ ROWS = (
         value=folder(),
         env=("LLAMA_ARG_STATIC_PATH",),
         sets="server.static_path",
-        state=State.ACCEPTED,
-        why=NOT_YET,
         help="folder of files to serve at /",
     ),
     Flag(
