@@ -136,7 +136,8 @@ class Server(uvicorn.Server):
 
 
 def uvicorn_config(settings: ServerSettings, state: ServerState) -> uvicorn.Config:
-    return uvicorn.Config(
+    """Raises StartupError for a key or a certificate that is none."""
+    config = uvicorn.Config(
         create_app(state),
         http=patient_protocol(settings.timeout),
         ws="none",
@@ -151,6 +152,11 @@ def uvicorn_config(settings: ServerSettings, state: ServerState) -> uvicorn.Conf
         timeout_keep_alive=75,
         timeout_graceful_shutdown=1,
     )
+    try:
+        config.load()
+    except OSError as error:  # ssl.SSLError is one
+        raise StartupError(f"--ssl-key-file, --ssl-cert-file: {error.strerror or error}") from None
+    return config
 
 
 def leave(status: int) -> None:

@@ -8,13 +8,15 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import httpx
 
+from ferrox_gguf.server.listen import listening
 from ferrox_gguf.server.serve import Server, new_event_loop, uvicorn_config
 from ferrox_gguf.server.sleep import watch_over
 from ferrox_gguf.server.state import Ready, ServerState
-from ferrox_gguf.settings import Settings
+from ferrox_gguf.settings import ServerSettings, Settings
 
 
 @contextlib.contextmanager
@@ -25,7 +27,26 @@ def serving(make_ready: Callable[[], Ready], settings: Settings | None = None, p
     """
     bound = socket.create_server(("127.0.0.1", 0))
     url = f"http://127.0.0.1:{bound.getsockname()[1]}"
-    state = ServerState(settings or Settings())
+    with running(make_ready, settings or Settings(), [bound]) as failed:
+        wait_until_healthy(url + prefix, failed)
+        yield url
+
+
+@contextlib.contextmanager
+def serving_on(make_ready: Callable[[], Ready], server: ServerSettings) -> Iterator[list[str]]:
+    """The server where its own settings say, on every address of them."""
+    with listening(server) as listeners:
+        sockets = [listener.socket for listener in listeners]
+        with running(make_ready, replace(Settings(), server=server), sockets):
+            yield [listener.url for listener in listeners]
+
+
+@contextlib.contextmanager
+def running(
+    make_ready: Callable[[], Ready], settings: Settings, sockets: list[socket.socket]
+) -> Iterator[list[BaseException]]:
+    """In a thread of its own, accepting connections; what went wrong there."""
+    state = ServerState(settings)
     server = Server(uvicorn_config(state.settings.server, state))
     failed: list[BaseException] = []
 
@@ -33,7 +54,7 @@ def serving(make_ready: Callable[[], Ready], settings: Settings | None = None, p
         state.ready = make_ready()
         watch = watch_over(state, reload)
         try:
-            await server.serve(sockets=[bound])
+            await server.serve(sockets=sockets)
         finally:
             if watch:
                 watch.cancel()
@@ -56,8 +77,9 @@ def serving(make_ready: Callable[[], Ready], settings: Settings | None = None, p
     thread = threading.Thread(target=main, daemon=True)
     thread.start()
     try:
-        wait_until_healthy(url + prefix, failed)
-        yield url
+        while not (server.started or failed):
+            time.sleep(0.005)
+        yield failed
     finally:
         server.should_exit = True
         thread.join(5)
