@@ -32,6 +32,9 @@ logger = logging.getLogger(__name__)
 _FORCED_LIMIT = 4096
 """Tokens that a guide may force in one go; more is a guide that does not end."""
 
+_DRAWS = 16
+"""Draws under a guide's mask. One is enough for a grammar; a gate before one finds its refusals as they are drawn."""
+
 
 class Executor(Protocol):
     """What the loop needs of the world: llama.cpp's is below, `scripted.py` has one without a model.
@@ -218,7 +221,9 @@ class LlamaExecutor:
         logits, candidates, guide = self._context.logits(index), self._candidates, voice.guide
         candidates.fill(logits)
         token = voice.sampler.draw(candidates)
-        if guide is not None and not guide.allows(token):
+        for _ in range(_DRAWS):
+            if guide is None or guide.allows(token):
+                break
             mask = guide.mask()
             if mask is None:
                 candidates.fill(logits)

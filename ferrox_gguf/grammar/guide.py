@@ -19,8 +19,12 @@ class Gate(Protocol):
 
     tail(token): the bytes of the output that would stand inside the constraint if `token` came next: None while the
     gate would stay shut, b"" when it would open exactly behind the token.  observe(token): it did come.
+    stays(): the tokens that would keep it shut where these are few (an opener may still begin, or go on), None where
+    nearly all would.  pending(): the bytes that would stand inside before the next token's, if that opened it.
     """
 
+    def stays(self) -> Sequence[int] | None: ...
+    def pending(self) -> bytes: ...
     def tail(self, token: int) -> bytes | None: ...
     def observe(self, token: int) -> None: ...
 
@@ -30,12 +34,19 @@ class GrammarGuide:
 
     gate: None when it begins with the first token.  layout: white-space-only tokens let through between the gate's
     opening and the constraint's first token (the line breaks that models write after a closed thought).
+    ends: tokens that end generation, and may not while the gate is shut: what was promised is still to come.
     """
 
     def __init__(
-        self, matcher: LLMatcher, tokenizer: LLTokenizer, gate: Gate | None = None, *, layout: int = 2
+        self,
+        matcher: LLMatcher,
+        tokenizer: LLTokenizer,
+        gate: Gate | None = None,
+        *,
+        layout: int = 2,
+        ends: frozenset[int] = frozenset(),
     ) -> None:
-        self._matcher, self._tokenizer, self._gate = matcher, tokenizer, gate
+        self._matcher, self._tokenizer, self._gate, self._ends = matcher, tokenizer, gate, ends
         self._layout = layout if gate is not None else 0
         self._refused: set[int] = set()
 
@@ -50,7 +61,7 @@ class GrammarGuide:
     def allows(self, token: int) -> bool:
         if self._gate is not None:
             tail = self._gate.tail(token)
-            if not tail or self._takes(tail):
+            if token not in self._ends and (not tail or self._takes(tail)):
                 return True
             self._refused.add(token)
             return False
@@ -59,13 +70,34 @@ class GrammarGuide:
         return bool(self._matcher.validate_tokens([token]) == 1)
 
     def mask(self) -> bytes | None:
-        """While the gate is shut: all but the refused tokens, which would open it onto text that does not fit."""
+        """While the gate is shut: what keeps it so, and what opens it onto text that fits.
+
+        Where nearly every token keeps it shut, those that would open it wrongly are found as they are drawn.
+        """
         if self._gate is None:
             return bytes(self._matcher.compute_bitmask())
-        words = bytearray(b"\xff" * ((self._tokenizer.vocab_size + 31) // 32 * 4))
-        for token in self._refused:
+        stays = self._gate.stays()
+        if stays is None:
+            words = bytearray(b"\xff" * self._mask_bytes)
+        else:
+            words = self._mask_behind(self._gate.pending())
+            for token in stays:
+                words[token // 8] |= 1 << token % 8
+        for token in self._refused | self._ends:
             words[token // 8] &= ~(1 << token % 8) & 0xFF
         return bytes(words)
+
+    def _mask_behind(self, pending: bytes) -> bytearray:
+        """What may follow text that would stand inside the constraint."""
+        matcher = self._matcher.deep_copy()
+        tokens = self._tokens(pending)
+        if tokens and not matcher.consume_tokens(tokens):
+            return bytearray(self._mask_bytes)
+        return bytearray(matcher.compute_bitmask())
+
+    @property
+    def _mask_bytes(self) -> int:
+        return int((self._tokenizer.vocab_size + 31) // 32 * 4)
 
     def accept(self, token: int) -> None:
         """Raises GenerationFailed when the grammar had no way to go on (llguidance's limits, or a forced token)."""
@@ -76,7 +108,10 @@ class GrammarGuide:
             self._layout -= 1
             return
         self._layout = 0
-        if not self._matcher.consume_token(token):
+        self._require(self._matcher.consume_token(token))
+
+    def _require(self, taken: bool) -> None:
+        if not taken:
             # llguidance's own words end in the whole grammar; its first line is the reason.
             reason, _, _ = (self._matcher.get_error() or "no token fits").partition("\n")
             raise GenerationFailed(f"the constraint cannot go on: {reason}")
@@ -89,9 +124,10 @@ class GrammarGuide:
         if tail is None:
             return
         self._gate = None
-        if tail:
+        tokens = self._tokens(tail)
+        if tokens:
             self._layout = 0
-            self._matcher.consume_tokens(self._tokens(tail))
+            self._require(self._matcher.consume_tokens(tokens))
 
     def _takes(self, tail: bytes) -> bool:
         """Would the text behind the gate fit? A token that opens it and breaks the constraint is refused."""

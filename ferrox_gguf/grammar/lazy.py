@@ -34,6 +34,12 @@ class TriggerGate:
         )
         self._longest = max(map(len, self._words), default=1)
 
+    def stays(self) -> Sequence[int] | None:
+        return None
+
+    def pending(self) -> bytes:
+        return b""
+
     def tail(self, token: int) -> bytes | None:
         piece = self._piece(token)
         if token in self._tokens:

@@ -35,7 +35,11 @@ class Constraints:
 
     def of_text(self, spec: GrammarSpec | None) -> GuideMaker | None:
         """For a raw prompt, where no thought is told from an answer."""
-        return None if spec is None else self._maker(source_of(spec, self._special), self._trigger_gate(spec))
+        return (
+            None
+            if spec is None
+            else self._maker(source_of(spec, self._special), self._trigger_gate(spec), lazy=spec.lazy)
+        )
 
     def of_chat(self, conversation: Conversation) -> GuideMaker | None:
         """A forced tool choice, or the request's own constraint. Raises InvalidField or NotSupported."""
@@ -48,13 +52,15 @@ class Constraints:
         gate = self._trigger_gate(spec)
         if gate is None and spec.after_reasoning:
             gate = self._thought_gate(conversation)
-        return self._maker(source_of(spec, self._special), gate)
+        return self._maker(source_of(spec, self._special), gate, lazy=spec.lazy)
 
-    def _maker(self, source: Source, gate: Callable[[], Gate] | None) -> GuideMaker:
+    def _maker(self, source: Source, gate: Callable[[], Gate] | None, *, lazy: bool = False) -> GuideMaker:
+        """lazy: the gate may stay shut to the end."""
         compiler = self.compiler.result()
         # Compiled here, where it may block and be refused; each sequence then gets a copy.
         compiled = compiler.compile(source)
-        return lambda: GrammarGuide(compiled.deep_copy(), compiler.tokenizer, gate() if gate else None)
+        ends = frozenset() if lazy else self.vocabulary.end_tokens
+        return lambda: GrammarGuide(compiled.deep_copy(), compiler.tokenizer, gate() if gate else None, ends=ends)
 
     def _tool_choice(self, conversation: Conversation) -> Source:
         posture, request = conversation.voice.posture, conversation.request
@@ -94,4 +100,7 @@ class Constraints:
         reasoning = voice.posture.reasoning
         if reasoning is None or reasoning.style is ReasoningStyle.ATEM or state is BlockState.CLOSED:
             return None
-        return lambda: ThoughtGate(reasoning, state, voice.marker_tokens, self.vocabulary.piece)
+        return lambda: ThoughtGate(reasoning, state, voice.marker_tokens, self.vocabulary.piece, self._plain_tokens)
+
+    def _plain_tokens(self, text: str) -> list[int]:
+        return self.vocabulary.tokenize(text, add_special=False, parse_special=False)

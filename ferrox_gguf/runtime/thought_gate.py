@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from ferrox_gguf.output.alphabet import Alphabet
 from ferrox_gguf.posture.values import BlockState, ReasoningFormat, ReasoningStyle
 
 WHITE = " \t\r\n"
+BLANKS = 16
+"""White space before anything else that may still be the beginning of a thought; with more, the answer has begun."""
 
 
 class ThoughtGate:
     """A Gate. Bytes are read as one letter each, marker tokens as private letters, so that markers are found by text.
 
     state: how the prompt left the block; CLOSED needs no gate.  piece: bytes of a token.
+    tokenize: text to ids, for the parts of an opener that are no token.
     """
 
     def __init__(
@@ -23,14 +26,32 @@ class ThoughtGate:
         state: BlockState,
         marker_tokens: Mapping[str, int],
         piece: Callable[[int], bytes],
+        tokenize: Callable[[str], Sequence[int]] = lambda text: (),
     ) -> None:
         alphabet = Alphabet(marker_tokens)
+        self._tokenize = tokenize
         self._letters, self._piece = alphabet.letters, piece
         self._texts = {alphabet.letters[token]: text for text, token in marker_tokens.items()}
         self._opener = as_letters(alphabet.write(opener_of(reasoning)))
         self._end = re.compile(end_pattern(reasoning, alphabet))
         self._thinking = state is BlockState.OPEN
         self._text = ""
+
+    def stays(self) -> Sequence[int] | None:
+        """None inside a thought; else the token with which its opener begins, or goes on."""
+        if self._thinking:
+            return None
+        rest = self._opener[len(self._text.lstrip(WHITE)) :]
+        for token, letter in self._letters.items():
+            if rest.startswith(letter):
+                return (token,)
+        plain = rest
+        for letter in self._letters.values():
+            plain = plain.partition(letter)[0]
+        return self._tokenize(plain.encode("latin-1").decode(errors="ignore"))[:1] if plain else ()
+
+    def pending(self) -> bytes:
+        return b"" if self._thinking else self._as_bytes(self._text)
 
     def tail(self, token: int) -> bytes | None:
         _, inside = self._judge(self._text + self._letter(token))
@@ -45,6 +66,8 @@ class ThoughtGate:
         thinking = self._thinking
         if not thinking:
             begun = text.lstrip(WHITE)
+            if not begun and len(text) > BLANKS:
+                return False, text
             if self._opener.startswith(begun):
                 # Nothing yet, or a part of the opener (or all of it).
                 return begun == self._opener, None

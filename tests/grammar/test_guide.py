@@ -118,6 +118,12 @@ class AfterThought:
     def __init__(self, view: View) -> None:
         self._view, self._text = view, b""
 
+    def stays(self) -> None:
+        return None
+
+    def pending(self) -> bytes:
+        return b""
+
     def tail(self, token: int) -> bytes | None:
         text = self._text + self._view.vocab.piece(token)
         return text.partition(b"</think>")[2] if b"</think>" in text else None
@@ -151,6 +157,31 @@ def test_a_token_that_opens_the_gate_onto_text_that_does_not_fit_is_refused(view
     assert fitting.allows(straddling)
     fitting.accept(straddling)
     assert takes(view, fitting, '"a": 1}')
+
+
+class AfterBlank(AfterThought):
+    """Opens with the first text that is not white space, and gives the white space along."""
+
+    def tail(self, token: int) -> bytes | None:
+        text = self._text + self._view.vocab.piece(token)
+        return text if text.strip() else None
+
+
+def test_white_space_that_came_before_the_constraint_is_no_part_of_it(view: View) -> None:
+    assert takes(view, guide(view, GrammarKind.GBNF, 'root ::= "yes"', AfterBlank(view)), "\n \nyes")
+    assert not takes(view, guide(view, GrammarKind.GBNF, 'root ::= "yes"', AfterBlank(view)), "\n \nno")
+
+
+def test_generation_does_not_end_inside_a_thought_before_what_was_promised(view: View) -> None:
+    eos = view.vocab.eos
+    assert eos is not None
+    compiled = view.compiler.compile(source_of(GrammarSpec(GrammarKind.JSON_SCHEMA, json.dumps(SCHEMA))))
+    steps = GrammarGuide(compiled, view.tokenizer, AfterThought(view), ends=frozenset({eos}))
+    assert not steps.allows(eos)
+    mask = steps.mask()
+    assert mask is not None
+    assert not mask[eos // 8] >> eos % 8 & 1
+    assert takes(view, steps, 'hm</think>{"a": 1}')
 
 
 def test_a_forced_token_that_breaks_the_constraint_ends_this_sequence_only(view: View) -> None:

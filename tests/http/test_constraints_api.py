@@ -219,6 +219,25 @@ def test_a_constraint_begins_when_the_thought_has_closed(tmp_path: Path) -> None
         assert said.strip().startswith("{")
 
 
+MAY_THINK = THINKS.replace("<think>\n", "") + "{# <think> </think> #}"
+"""The model opens its thoughts itself, or does not."""
+
+
+@pytest.mark.parametrize("says", ["Sure, here", "", "<thin>", "\n\nNo.", "<think>hm", "<think>hm</think>\n\nNo"])
+def test_a_model_that_may_think_and_does_not_is_constrained_from_its_first_word(tmp_path: Path, says: str) -> None:
+    prompt = "<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\n"
+    with serving_file(scripted(tmp_path, says, prompt, MAY_THINK)) as url:
+        # What the script does not say is equally likely to this model; without the bias half its answers were thoughts.
+        choice = chat(url, json_schema=SEATS, temperature=0.5, logit_bias=[["{", 3]])
+        if choice["finish_reason"] == "stop":
+            Draft202012Validator(SEATS).validate(json.loads(choice["message"]["content"]))
+        else:
+            # It never closes the thought that it began, and may not end in it.
+            assert says.startswith("<thin")
+            assert not says.endswith("No")
+            assert not choice["message"]["content"]
+
+
 def test_a_lazy_grammar_wakes_at_its_trigger(tmp_path: Path) -> None:
     path = scripted(tmp_path, "well: <t>x", "hi", "")
     with serving_file(path) as url:

@@ -61,3 +61,26 @@ def test_harmony_waits_for_the_message_that_is_for_the_user():
     text = "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>"
     at, tail = opened_with(list((text + "{").encode()), markers={}, name="gpt_oss")
     assert (at, tail) == (len(text) - 1, b"")
+
+
+def stays(tokens, state=BlockState.UNOPENED, markers=MARKERS, name="qwen3"):
+    gate = ThoughtGate(REASONING[name], state, markers, VOCABULARY.piece, lambda text: list(text.encode()))
+    for token in tokens:
+        gate.observe(token)
+    return gate.stays(), gate.pending()
+
+
+def test_what_may_still_begin_a_thought_is_its_opener_alone():
+    assert stays([]) == ((MARKERS["<think>"],), b"")
+    assert stays(list(b"\n")) == ((MARKERS["<think>"],), b"\n")
+    assert stays([], markers={}) == ([ord("<")], b"")
+    assert stays(list(b" <thi"), markers={}) == ([ord("n")], b" <thi")
+
+
+def test_inside_a_thought_any_token_may_come():
+    assert stays([], BlockState.OPEN) == (None, b"")
+    assert stays([MARKERS["<think>"]]) == (None, b"")
+
+
+def test_an_answer_does_not_put_off_its_beginning_by_white_space():
+    assert opened_with(list(b" " * 40)) == (16, b" " * 17)
