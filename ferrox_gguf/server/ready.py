@@ -12,6 +12,7 @@ from ferrox_gguf.runtime.load import Assembled, assemble
 from ferrox_gguf.runtime.voice import Voices, token_text
 from ferrox_gguf.server.state import Ready
 from ferrox_gguf.settings import Settings
+from ferrox_gguf.template.capabilities import Arguments
 from ferrox_gguf.wire.description import ModelDescription
 from ferrox_gguf.wire.served import Served
 
@@ -82,7 +83,8 @@ def describe(settings: Settings, assembled: Assembled) -> ModelDescription:
 
 def capabilities(voices: Voices) -> tuple[tuple[str, bool], ...]:
     """What the template takes, under llama-server's names."""
-    takes = voices.tools.renderer.capabilities
+    renderer = voices.tools.renderer
+    takes = renderer.capabilities
     return (
         ("supports_string_content", takes.string_content),
         ("supports_typed_content", "user" in takes.part_roles),
@@ -91,4 +93,6 @@ def capabilities(voices: Voices) -> tuple[tuple[str, bool], ...]:
         ("supports_parallel_tool_calls", takes.parallel_calls),
         ("supports_system_role", takes.system_role),
         ("supports_preserve_reasoning", takes.reasoning_field is not None),
+        ("supports_reasoning_effort", renderer.switches.takes_effort),
+        ("supports_object_arguments", takes.arguments is Arguments.OBJECT),
     )
