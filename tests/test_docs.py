@@ -26,7 +26,8 @@ def test_a_page_begins_with_a_command_to_paste(page):
 
 @EACH_PAGE
 def test_every_flag_that_a_page_names_exists(page):
-    known = {*by_spelling(), "--json", "--jsonl"}
+    bench = re.findall(r'add_argument\("(--[a-z]+)"', (ROOT / "scripts" / "bench.py").read_text())
+    known = {*by_spelling(), "--json", "--jsonl", *bench}
     text = re.sub(r"pip (install|wheel|download) .*|docker .*", "", page.read_text())
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z0-9.-]*[a-z0-9](?![\w*-])", text))
     assert named - known == set()

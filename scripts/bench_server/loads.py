@@ -65,7 +65,7 @@ async def mixed(server: Server, occasion: str, sizes: Sizes) -> Values:
 
 async def turns(server: Server, occasion: str, sizes: Sizes) -> Values:
     """An agent: every turn sends all that was said before, the server's own answers too, and a tool's result."""
-    messages = [system(words(occasion, 300)), user(f"Do this: {words(f'{occasion}-task', 40)}.")]
+    messages = [system(words(occasion, sizes.system)), user(f"Do this: {words(f'{occasion}-task', 40)}.")]
     read, waited = 0, []
     for turn in range(sizes.turns):
         answer = await chat(server, messages, 24, temperature=0)

@@ -19,8 +19,9 @@ Values = Mapping[str, float]
 class Sizes:
     """In tokens, unless said otherwise. The defaults are those that the targets speak of.
 
-    system, question, answer, requests: of `shared`.  stream, long, arrivals, pause_s: of `mixed`: what the running
-    streams write, and the prompts that come between, so many, so far apart.  turns: of `turns`.
+    system: of `shared` and `turns`.  question, answer, requests: of `shared`.  turns: of `turns`.
+    stream, long, arrivals, pause_s: of `mixed`: what the running streams write, and the prompts that come between, so
+    many, so far apart.
     events: tokens of each of the streams of `front`.
     """
 
