@@ -129,7 +129,9 @@ class Choice:
         return True
 
     def _end(self, event: Ended) -> None:
-        events = self._reader.flush(End.DONE if event.stop is StopType.EOS else End.CUT)
+        events = list(self._reader.flush(End.DONE if event.stop is StopType.EOS else End.CUT))
+        if self._one_call:
+            self._stop(events)
         finish = self._finish(event.stop, event.timings, slot=event.slot, seed=event.seed, truncated=event.truncated)
         self._put(events, (), event.timings, event.slot, finish)
 
