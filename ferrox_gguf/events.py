@@ -108,7 +108,7 @@ class TokenInfo:
 class Finish:
     """The end of a choice. stopping_word: the stop string, or "".  called: at least one whole call was made.
 
-    slot: the KV lane that ran it, -1 when it never had one.  seed: the one its sampler used, None when it never had one.
+    slot: the KV lane that ran it, -1 when it never had one.  seed: its sampler's, None when it never had one.
     """
 
     stop_type: StopType

@@ -8,5 +8,5 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias, Union
 
-Json: TypeAlias = Union[None, bool, int, float, str, list["Json"], dict[str, "Json"]]
+Json: TypeAlias = Union[bool, int, float, str, list["Json"], dict[str, "Json"], None]
 JsonObject: TypeAlias = Mapping[str, Json]

@@ -7,6 +7,8 @@ from ferrox_gguf.json_types import Json
 
 
 def timings_json(timings: Timings) -> dict[str, Json]:
+    """The first token comes with the prompt's last batch: what is generated per second is the rest."""
+    generated = max(0, timings.predicted_tokens - 1)
     return {
         "cache_n": timings.cache_tokens,
         "prompt_n": timings.prompt_tokens,
@@ -15,8 +17,8 @@ def timings_json(timings: Timings) -> dict[str, Json]:
         "prompt_per_second": ratio(1e3 * timings.prompt_tokens, timings.prompt_ms),
         "predicted_n": timings.predicted_tokens,
         "predicted_ms": timings.predicted_ms,
-        "predicted_per_token_ms": ratio(timings.predicted_ms, timings.predicted_tokens),
-        "predicted_per_second": ratio(1e3 * timings.predicted_tokens, timings.predicted_ms),
+        "predicted_per_token_ms": ratio(timings.predicted_ms, generated),
+        "predicted_per_second": ratio(1e3 * generated, timings.predicted_ms),
     }
 
 

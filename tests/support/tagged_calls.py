@@ -1,4 +1,4 @@
-"""How each family with tagged parameters writes a call of one string argument: what their shared tests are made from."""
+"""How each family with tagged parameters writes a call of one string argument: what shared tests are made from."""
 
 from __future__ import annotations
 
