@@ -53,7 +53,7 @@ def test_several_prompts_give_a_list():
     assert [(one["index"], one["content"]) for one in body] == [(0, ""), (1, "x")]
 
 
-def test_timings_are_counted_per_token():
+def test_timings_are_counted_per_token_and_the_first_one_is_the_prompts():
     assert whole(*STEPS)["timings"] == {
         "cache_n": 1,
         "prompt_n": 2,
@@ -62,8 +62,8 @@ def test_timings_are_counted_per_token():
         "prompt_per_second": 200.0,
         "predicted_n": 4,
         "predicted_ms": 20.0,
-        "predicted_per_token_ms": 5.0,
-        "predicted_per_second": 200.0,
+        "predicted_per_token_ms": 20.0 / 3,
+        "predicted_per_second": 150.0,
     }
 
 

@@ -18,8 +18,10 @@ async def metrics(request: Request) -> Response:
     if not state.settings.server.endpoints.metrics:
         raise NotSupported("This server does not support metrics endpoint. Start it with `--metrics`")
     page = state.meter.page(state.ready.lanes.stats() if state.ready else None)
-    headers = {"content-type": TEXT_FORMAT, "Process-Start-Time-Unix": str(int(state.started))}
-    return Response(page, headers=headers)
+    response = Response(page, headers={"content-type": TEXT_FORMAT})
+    # Spelled as llama-server spells it: scripts compare letter by letter.
+    response.raw_headers.append((b"Process-Start-Time-Unix", b"%d" % state.started))
+    return response
 
 
 ROUTES = (Route("/metrics", metrics, methods=["GET"]),)
