@@ -6,23 +6,27 @@ constrained request waits for the rest of that second.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ferrox_gguf.engine.contract import Guide
+from ferrox_gguf.errors import InvalidField
 from ferrox_gguf.grammar.choice import tool_choice_source
 from ferrox_gguf.grammar.compiler import GrammarCompiler
+from ferrox_gguf.grammar.either import Either
 from ferrox_gguf.grammar.guide import Gate, GrammarGuide
 from ferrox_gguf.grammar.lazy import TriggerGate
 from ferrox_gguf.grammar.source import Source, source_of
+from ferrox_gguf.json_types import JsonObject
 from ferrox_gguf.posture.values import BlockState, ReasoningStyle
-from ferrox_gguf.request import GrammarSpec, ToolChoiceMode
+from ferrox_gguf.request import GrammarKind, GrammarSpec, Tool, ToolChoice, ToolChoiceMode
 from ferrox_gguf.runtime.chat import Conversation
 from ferrox_gguf.runtime.thought_gate import ThoughtGate
 from ferrox_gguf.runtime.vocabulary import Vocabulary
 
 GuideMaker = Callable[[], Guide]
+HARMONY_CALL = "<|call|>"
 FORCED_CHOICES = (ToolChoiceMode.REQUIRED, ToolChoiceMode.NAMED)
 
 
@@ -35,40 +39,64 @@ class Constraints:
 
     def of_text(self, spec: GrammarSpec | None) -> GuideMaker | None:
         """For a raw prompt, where no thought is told from an answer."""
-        return (
-            None
-            if spec is None
-            else self._maker(source_of(spec, self._special), self._trigger_gate(spec), lazy=spec.lazy)
-        )
+        if spec is None:
+            return None
+        return self._maker([source_of(spec, self._special)], self._trigger_gate(spec), self._ends(spec))
 
     def of_chat(self, conversation: Conversation) -> GuideMaker | None:
         """A forced tool choice, or the request's own constraint. Raises InvalidField or NotSupported."""
         request = conversation.request
         if request.tools and request.tool_choice.mode in FORCED_CHOICES:
-            return self._maker(self._tool_choice(conversation), self._call_gate(conversation))
+            source = self._tool_choice(conversation, request.tool_choice)
+            return self._maker([source], self._call_gate(conversation), self._ends())
         spec = request.generation.grammar
         if spec is None:
             return None
         gate = self._trigger_gate(spec)
         if gate is None and spec.after_reasoning:
             gate = self._thought_gate(conversation)
-        return self._maker(source_of(spec, self._special), gate, lazy=spec.lazy)
+        sources, ends = [source_of(spec, self._special)], self._ends(spec)
+        if conversation.tools and spec.kind is GrammarKind.JSON_SCHEMA:
+            # The answer has a form; a call instead of an answer is still free to come.
+            if _is_harmony(conversation):
+                ends = frozenset(end for end in ends if end != self.vocabulary.token_of(HARMONY_CALL))
+            else:
+                sources.append(self._free_calls(conversation))
+        return self._maker(sources, gate, ends)
 
-    def _maker(self, source: Source, gate: Callable[[], Gate] | None, *, lazy: bool = False) -> GuideMaker:
-        """lazy: the gate may stay shut to the end."""
+    def _ends(self, spec: GrammarSpec | None = None) -> frozenset[int]:
+        """What may not end generation before the constraint has begun. A lazy one need never begin."""
+        return frozenset() if spec is not None and spec.lazy else self.vocabulary.end_tokens
+
+    def _maker(self, sources: Sequence[Source], gate: Callable[[], Gate] | None, ends: frozenset[int]) -> GuideMaker:
+        """sources: the output keeps to one of them."""
         compiler = self.compiler.result()
         # Compiled here, where it may block and be refused; each sequence then gets a copy.
-        compiled = compiler.compile(source)
-        ends = frozenset() if lazy else self.vocabulary.end_tokens
+        each = [compiler.compile(source) for source in sources]
+        compiled = each[0] if len(each) == 1 else Either(each)
         return lambda: GrammarGuide(compiled.deep_copy(), compiler.tokenizer, gate() if gate else None, ends=ends)
 
-    def _tool_choice(self, conversation: Conversation) -> Source:
+    def _free_calls(self, conversation: Conversation) -> Source:
+        """Calls that nobody forced: held to the tools' schemas, or to any object where a schema cannot be enforced."""
+        required = ToolChoice(ToolChoiceMode.REQUIRED)
+        try:
+            source = self._tool_choice(conversation, required)
+            self.compiler.result().compile(source)
+        except InvalidField:
+            anything: JsonObject = {"type": "object", "additionalProperties": True}
+            tools = tuple(replace(tool, parameters=anything) for tool in conversation.tools)
+            source = self._tool_choice(conversation, required, tools)
+        return source
+
+    def _tool_choice(
+        self, conversation: Conversation, choice: ToolChoice, tools: Sequence[Tool] | None = None
+    ) -> Source:
         posture, request = conversation.voice.posture, conversation.request
         return tool_choice_source(
             None if conversation.prompt.taught_tools else posture.tool_format,
             posture.call_markers,
-            request.tools,
-            request.tool_choice,
+            request.tools if tools is None else tools,
+            choice,
             parallel=conversation.prompt.parallel_calls,
             special=self._special,
             end_tokens=self.vocabulary.end_tokens,
@@ -84,9 +112,7 @@ class Constraints:
 
     def _call_gate(self, conversation: Conversation) -> Callable[[], Gate] | None:
         """Harmony's calls are messages like its thoughts: their constraint has the thoughts before them in it."""
-        reasoning = conversation.voice.posture.reasoning
-        harmony = reasoning is not None and reasoning.style is ReasoningStyle.HARMONY
-        return None if harmony else self._thought_gate(conversation)
+        return None if _is_harmony(conversation) else self._thought_gate(conversation)
 
     def _trigger_gate(self, spec: GrammarSpec) -> Callable[[], Gate] | None:
         if not spec.lazy:
@@ -104,3 +130,8 @@ class Constraints:
 
     def _plain_tokens(self, text: str) -> list[int]:
         return self.vocabulary.tokenize(text, add_special=False, parse_special=False)
+
+
+def _is_harmony(conversation: Conversation) -> bool:
+    reasoning = conversation.voice.posture.reasoning
+    return reasoning is not None and reasoning.style is ReasoningStyle.HARMONY

@@ -132,6 +132,33 @@ def test_a_forced_tool_choice_is_a_call_that_validates(url: str, choice: object)
         assert [call["function"]["name"] for call in answer["message"]["tool_calls"]] == ["book_table"]
 
 
+def test_a_schema_beside_tools_leaves_the_choice_between_an_answer_and_a_call(url: str) -> None:
+    unenforceable = {"type": "function", "function": {"name": "odd", "parameters": {"not": {}}}}
+    for tools in (TOOLS, [*TOOLS, unenforceable]):
+        said = set()
+        for seed in range(6):
+            bias = [*TO_AN_END, ["<" if seed % 2 else "{", 30]]
+            choice = chat(
+                url,
+                tools=tools,
+                parallel_tool_calls=False,
+                json_schema=SEATS,
+                seed=seed,
+                logit_bias=bias,
+                max_tokens=900,
+            )
+            if choice["finish_reason"] == "length":
+                continue
+            said.add(choice["finish_reason"])
+            if choice["finish_reason"] == "stop":
+                Draft202012Validator(SEATS).validate(json.loads(choice["message"]["content"]))
+            else:
+                [call] = choice["message"]["tool_calls"]
+                assert call["function"]["name"] in ("book_table", "ping", "odd")
+                assert isinstance(json.loads(call["function"]["arguments"]), dict)
+        assert said == {"stop", "tool_calls"}
+
+
 # -- on every route, ready or not
 
 Ask = Callable[[str], httpx.Response]
