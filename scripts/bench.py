@@ -43,16 +43,20 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     if os.getloadavg()[0] > 0.5:
         say(f"this machine is busy (load {os.getloadavg()[0]:.1f}): the numbers will not mean much")
-    peers = {name: PEERS[name]() for name in options.peers}
+    scenarios = [SCENARIOS[each] for each in options.only if each != OUTPUT]
+    needed = {name for scenario in scenarios for name in scenario.peers}
+    peers = {name: PEERS[name]() for name in options.peers if name in needed}
     sizes = SMOKE if options.smoke else Sizes()
     plan = Plan(options.pairs, options.threads, sizes, HOME / "logs", progress)
     server = peers.get(LLAMA_SERVER)
     about = {"machine": machine(), "versions": versions(Path(server.command[0]) if server else None)}
     name = time.strftime("%Y-%m-%dT%H-%M-%S") + ("-smoke" if options.smoke else "")
     chain = output_chain() if OUTPUT in options.only else (True, "")
-    measured, failed = measure([SCENARIOS[each] for each in options.only if each != OUTPUT], peers, plan)
+    measured, failed = measure(scenarios, peers, plan)
     rows = [row for each in measured for row in each.rows()]
-    printed = "\n\n".join(part for part in (heading(options), chain[1], table(rows), "\n".join(failed)) if part)
+    printed = "\n\n".join(
+        part for part in (heading(options), chain[1], table(rows) if rows else "", "\n".join(failed)) if part
+    )
     print(printed)
     print(f"\nsaved as {save(RESULTS, name, printed, {**document(measured, plan, about), 'failed': failed})}")
     return 0 if chain[0] and not failed and all(row.met is not False for row in rows) else 1
@@ -91,6 +95,10 @@ def measure(scenarios: Sequence[Scenario], peers: dict[str, Peer], plan: Plan) -
         except (BadAnswer, DidNotStart, ModelMissing, OSError) as error:
             failed.append(f"{scenario.name}: {error}")
             say(failed[-1])
+        except (KeyboardInterrupt, SystemExit):
+            # What was measured until now is worth keeping.
+            failed.append(f"{scenario.name}: stopped by hand, and everything after it")
+            break
         else:
             say(table(done[-1].rows()).split("\n", 2)[2])
     return done, failed
