@@ -28,8 +28,8 @@ class Meter:
         self._seen: EngineStats | None = None
 
     def bank(self, stats: EngineStats) -> None:
-        """This engine goes; its counts stay. Nothing of its state now is true any more."""
-        self._past = replace(self._total(stats), slots_processing=0, queued=0, cells_used=0)
+        """This engine goes, idle; its counts stay, and so does what it last held."""
+        self._past = replace(self._total(stats), slots_processing=0, queued=0)
 
     def page(self, stats: EngineStats | None) -> bytes:
         """One scrape in the text format 0.0.4. stats: None while no engine runs."""
@@ -105,7 +105,7 @@ def ours(now: EngineStats) -> Iterator[Metric]:
     for name, value, meaning in (
         ("queue_depth", now.queued, "Sequences that wait for a slot"),
         ("slots", now.slots_total, "Sequences that can run at once"),
-        ("cells_used", now.cells_used, "Cells of the cache that hold a token"),
+        ("cells_used", now.cells_used, "Cells of the cache that held a token after the last step"),
         ("cells", now.cells_total, "Cells of the cache"),
     ):
         yield GaugeMetricFamily(f"ferrox:{name}", meaning, value=value)
