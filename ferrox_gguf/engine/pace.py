@@ -1,7 +1,9 @@
 """How many prompt tokens a step may read, so that running answers keep their rhythm. Learned from measured steps.
 
-The model is linear: a step costs what its decoding rows cost, plus so much a prompt token. Both are moving averages,
-since a longer context and a busier machine change them while the server runs.
+The model is linear: a step costs what its decoding rows cost (without any, one pass over the weights: what the smallest
+decoding step costs), plus so much a prompt token. Both are moving averages, since a longer context and a busier machine
+change them while the server runs. Without the fixed part, a slow machine's small steps would make every token look
+dear, and so the next step smaller still.
 """
 
 from __future__ import annotations
@@ -30,14 +32,18 @@ class Pace:
             before = self._decode_ms.get(decoding)
             self._decode_ms[decoding] = elapsed_ms if before is None else _blend(before, elapsed_ms)
         elif prompt_tokens >= _LEAST:
-            each = max(0.0, elapsed_ms - self._decode_cost(decoding)) / prompt_tokens
+            # Noise may make the rest negative; a hundredth of the step is the least that tokens can have cost.
+            rest = max(elapsed_ms - self._decode_cost(decoding), 0.01 * elapsed_ms)
+            each = rest / prompt_tokens
             self._prompt_ms = each if not self._prompt_ms else _blend(self._prompt_ms, each)
 
     def allowance(self, decoding: int) -> int:
         """Prompt tokens for the next step beside that many decoding rows."""
         if not self._prompt_ms:
             return min(_FIRST_GUESS, self._n_ubatch)
-        left = self.budget_ms - self._decode_cost(decoding) if decoding else ALONE_MS
+        fixed = self._decode_cost(decoding)
+        # Where one pass alone takes longer than a step should, tokens worth another pass are read with it.
+        left = self.budget_ms - fixed if decoding else max(ALONE_MS - fixed, fixed)
         return max(_LEAST, min(self._n_ubatch, int(left / self._prompt_ms)))
 
     def prompt_ms(self, tokens: int) -> float:
@@ -45,8 +51,8 @@ class Pace:
         return self._prompt_ms * tokens
 
     def _decode_cost(self, decoding: int) -> float:
-        """The measured cost of that many rows, or that of the nearest number measured."""
-        if not decoding or not self._decode_ms:
+        """The measured cost of that many rows, or that of the nearest number measured; 0.0 while nothing is known."""
+        if not self._decode_ms:
             return 0.0
         found = self._decode_ms.get(decoding)
         if found is None:

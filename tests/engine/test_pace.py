@@ -1,0 +1,50 @@
+"""How many prompt tokens a step reads."""
+
+from __future__ import annotations
+
+from ferrox_gguf.engine.pace import ALONE_MS, Pace
+
+UBATCH = 512
+
+
+def machine(pace: Pace, *, fixed: float, token: float, steps: int, decoding: int = 0) -> int:
+    """Let a machine with these costs (ms) run steps of what is allowed; the last allowance."""
+    for _ in range(steps):
+        tokens = pace.allowance(decoding)
+        pace.observe(decoding, tokens, fixed + token * tokens)
+    return pace.allowance(decoding)
+
+
+def test_alone_a_prompt_gets_about_half_a_second_a_step() -> None:
+    pace = Pace(100.0, UBATCH)
+    pace.observe(1, 0, 6.0)
+    tokens = machine(pace, fixed=6.0, token=3.3, steps=30)
+    assert 0.9 * ALONE_MS < 6.0 + 3.3 * tokens < 1.1 * ALONE_MS
+
+
+def test_a_machine_whose_passes_are_slow_does_not_read_ever_fewer_tokens() -> None:
+    # One pass takes two seconds (a busy machine, a model out of memory's reach); tokens in it are nearly free.
+    pace = Pace(100.0, UBATCH)
+    pace.observe(1, 0, 2000.0)
+    assert machine(pace, fixed=2000.0, token=4.0, steps=30) > 200
+
+
+def test_beside_running_answers_a_step_stays_near_its_budget() -> None:
+    pace = Pace(100.0, UBATCH)
+    pace.observe(4, 0, 20.0)
+    tokens = machine(pace, fixed=20.0, token=2.0, steps=30, decoding=4)
+    assert 90.0 < 20.0 + 2.0 * tokens < 110.0
+
+
+def test_a_prompt_goes_on_even_when_the_answers_alone_fill_the_budget() -> None:
+    pace = Pace(100.0, UBATCH)
+    pace.observe(8, 0, 150.0)
+    assert machine(pace, fixed=150.0, token=2.0, steps=10, decoding=8) >= 8
+
+
+def test_a_step_that_was_faster_than_its_decoding_alone_does_not_unlearn_what_tokens_cost() -> None:
+    pace = Pace(100.0, UBATCH)
+    pace.observe(1, 0, 50.0)
+    for _ in range(20):
+        pace.observe(1, 100, 40.0)
+    assert 0 < pace.prompt_ms(100) <= 40.0
