@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from itertools import takewhile
 from random import Random
 
 import numpy as np
+from llguidance import LLMatcher
 from support.gguf_vocab import byte_tokens
 from support.grammar_view import View
 
@@ -19,7 +22,7 @@ def random_output(
     view: View, source: Source, random: Random, *, limit: int = 1500, closers: Sequence[str] = ()
 ) -> str | None:
     """A finished output, or None when it had no end after `limit` tokens. closers: markup that ends a value, of several
-    tokens perhaps, written as one where it may."""
+    tokens perhaps, written as far as it may be."""
     matcher = view.compiler.compile(source)
     single = {view.ids(chr(byte))[0] for byte in _CLOSERS}
     markup = [view.ids(closer) for closer in closers]
@@ -29,11 +32,10 @@ def random_output(
         assert not matcher.is_error(), matcher.get_error()
         if matcher.is_stopped():
             break
-        fitting = [ids for ids in markup if matcher.validate_tokens(ids) == len(ids)]
-        if fitting and random.random() < 0.3:
-            ids = random.choice(fitting)
-            assert matcher.consume_tokens(ids), matcher.get_error()
-            written += ids
+        if markup and random.random() < 0.35:
+            whole = random.random() < 0.7
+            wishes = random.sample(markup, len(markup))
+            written += next(filter(None, (_write(matcher, wish, whole=whole) for wish in wishes)), [])
             continue
         bits = np.unpackbits(np.frombuffer(bytes(matcher.compute_bitmask()), np.uint8), bitorder="little")
         allowed = [int(token) for token in np.flatnonzero(bits) if token < view.vocab.n_tokens]
@@ -49,6 +51,15 @@ def random_output(
     else:
         return None
     return b"".join(view.vocab.piece(token) for token in written).decode()
+
+
+def _write(matcher: LLMatcher, wish: Sequence[int], *, whole: bool) -> list[int]:
+    """Write a wish, as far as it may be, or whole or not at all; what was written. Token by token, as a model does."""
+    taken = list(takewhile(lambda token: matcher.validate_tokens([token]) and matcher.consume_token(token), wish))
+    if whole and 0 < len(taken) < len(wish):
+        matcher.rollback(len(taken))
+        return []
+    return taken
 
 
 def accepts(view: View, source: Source, text: str) -> bool:

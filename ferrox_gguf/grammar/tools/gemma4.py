@@ -9,7 +9,7 @@ from ferrox_gguf.grammar.tools.lines import Lines, spelled
 from ferrox_gguf.grammar.tools.literals import Literals
 from ferrox_gguf.grammar.tools.rules import LAYOUT, CallRules, literal, object_schema, repeated
 from ferrox_gguf.grammar.tools.schemas import Branch, Path, Schemas
-from ferrox_gguf.grammar.tools.texts import FREE, Ending, ended, string_text
+from ferrox_gguf.grammar.tools.texts import Ending, ended, string_text
 
 OPENER, CLOSER, QUOTE = "<|tool_call>", "<tool_call|>", '<|"|>'
 _NAME = re.compile(r"[^\s<{]{1,200}")
@@ -24,10 +24,7 @@ class GemmaNotation:
 
     def string(self, lines: Lines, schemas: Schemas, branch: Branch, path: Path) -> str | None:
         text = string_text(schemas, branch, path, markers=(QUOTE,))
-        if text is None:
-            return None
-        inside = ended(lines, self._rules, FREE if text == f"({FREE})" else text, Ending(QUOTE))
-        return f"{spelled(self._rules, QUOTE)} {inside}"
+        return f"{spelled(self._rules, QUOTE)} {ended(lines, self._rules, text, Ending(QUOTE))}" if text else None
 
     def key(self, schemas: Schemas, key: str, path: Path) -> str:
         if _KEY.fullmatch(key) is None:

@@ -10,7 +10,7 @@ import re
 from ferrox_gguf.errors import InvalidField
 from ferrox_gguf.grammar.tools.lines import Lines, spelled
 from ferrox_gguf.grammar.tools.rules import CallRules
-from ferrox_gguf.grammar.tools.texts import FREE, Ending, ended
+from ferrox_gguf.grammar.tools.texts import FREE_TEXT, Ending, ended
 
 CHANNEL, MESSAGE, CONSTRAIN = "<|channel|>", "<|message|>", "<|constrain|>"
 THOUGHT = f"{CHANNEL}analysis{MESSAGE}"
@@ -22,7 +22,7 @@ class GptOss:
     def lark(self, rules: CallRules) -> str:
         lines = Lines()
         ending = Ending("<|end|>", words=("<|start|>", CHANNEL, MESSAGE, "<|call|>", "<|return|>"))
-        thought = f"{spelled(rules, THOUGHT)} {ended(lines, rules, FREE, ending)} {spelled(rules, NEXT)}"
+        thought = f"{spelled(rules, THOUGHT)} {ended(lines, rules, FREE_TEXT, ending)} {spelled(rules, NEXT)}"
         calls = lines.rule("\n | ".join(self._call(rules, lines, index) for index in rules.allowed), "call")
         end = "" if rules.ends("<|call|>") else f" ({spelled(rules, '<|call|>')})?"
         lines.define("start", f"({lines.rule(thought, 'thought')})* {calls}{end}")

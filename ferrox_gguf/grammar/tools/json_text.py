@@ -55,7 +55,7 @@ class _Writing:
     _patterns: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._patterns = list(dict.fromkeys(map(without, self.markers)))
+        self._patterns = without(self.markers)
 
     def follow(self) -> None:
         while self._waiting:
@@ -111,11 +111,16 @@ class _Writing:
         if "array" in names or (not names and not united):
             out.setdefault("items", self._anything())
         if "object" in names or (not names and not united):
-            rest = out.get("additionalProperties", self._anything() if "properties" not in out else False)
-            if rest is not False and "properties" not in out and "patternProperties" not in out:
-                out["patternProperties"] = {self._patterns[0]: rest}
-                rest = False
-            out["additionalProperties"] = rest
+            self._close(out)
+
+    def _close(self, out: dict[str, Json]) -> None:
+        """Keep the markers out of names that the schema leaves open. Beside named members it leaves none open then:
+        a pattern for other names would hold for the named ones as well."""
+        named = "properties" in out or "patternProperties" in out
+        rest = out.get("additionalProperties", self._anything())
+        if not named and rest is not False:
+            out["patternProperties"] = dict.fromkeys(self._patterns[:1], rest)
+        out["additionalProperties"] = False
 
     def _anything(self) -> Json:
         reference: Json = {"$ref": f"#/$defs/{_ANY}"}

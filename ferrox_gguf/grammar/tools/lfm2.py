@@ -29,7 +29,7 @@ class PythonNotation:
             written = [f'"{value.translate(_ESCAPES)}"' for value in listed(schemas, branch, path)]
             return lines.terminal(" | ".join(map(literal, written))) if written else None
         if said(branch, "pattern") or said(branch, "format"):
-            text = string_text(schemas, branch, path)
+            text = string_text(schemas, branch, path).lark()
             inside = lines.terminal(f"({text} & /[^\"'\\\\]*/)")
             return lines.terminal(f'("\\"" {inside} "\\"") | ("\'" {inside} "\'")')
         least, most = schema.get("minLength", 0), schema.get("maxLength")

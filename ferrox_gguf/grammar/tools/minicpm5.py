@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ferrox_gguf.grammar.tools.invoked import Invoked
 from ferrox_gguf.grammar.tools.lines import Lines
 from ferrox_gguf.grammar.tools.rules import CallRules, literal
-from ferrox_gguf.grammar.tools.texts import Ending, ended
+from ferrox_gguf.grammar.tools.texts import Ending, Text, ended
 
 CDATA_OPEN, CDATA_CLOSE = "<![CDATA[", "]]>"
 
@@ -16,8 +18,7 @@ class MiniCpm5(Invoked):
     def __init__(self) -> None:
         super().__init__(elements=("function", "param"))
 
-    def raw(self, rules: CallRules, lines: Lines, text: str, ending: Ending) -> str:
-        body = lines.terminal(text)
-        plain = ended(lines, rules, f"({body} & /[^<]*/)", ending)
+    def raw(self, rules: CallRules, lines: Lines, text: Text, ending: Ending) -> str:
+        plain = ended(lines, rules, text, replace(ending, never=(*ending.never, "<")))
         inside = ended(lines, rules, text, Ending(CDATA_CLOSE))
         return lines.rule(f"{plain}\n | {literal(CDATA_OPEN)} {inside} {literal(ending.marker)}", "v")

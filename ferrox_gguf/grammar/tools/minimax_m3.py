@@ -9,7 +9,6 @@ from __future__ import annotations
 from ferrox_gguf.declared import Declared
 from ferrox_gguf.grammar.tools.lines import Lines, spelled
 from ferrox_gguf.grammar.tools.members import member_rules
-from ferrox_gguf.grammar.tools.pattern import quoted
 from ferrox_gguf.grammar.tools.rules import LAYOUT, CallRules
 from ferrox_gguf.grammar.tools.schemas import Branch, Members, Path, Schemas
 from ferrox_gguf.grammar.tools.tagged import Form, Tagged, is_read
@@ -22,8 +21,8 @@ CONTAINERS = frozenset({"object", "array"})
 
 
 def _ending(key: str) -> Ending:
-    """No text holds another element's opening: it would be taken for one, or matched by depth."""
-    return Ending(f"{MARK}</{key}>", (rf"{quoted(MARK)}<[^\/]",))
+    """No text holds another tag: it would be taken for an element, or matched by depth."""
+    return Ending(f"{MARK}</{key}>", words=(f"{MARK}<",))
 
 
 class MiniMaxM3(Tagged):

@@ -9,7 +9,7 @@ from ferrox_gguf.declared import STRING
 from ferrox_gguf.grammar.tools.invoked import Invoked
 from ferrox_gguf.grammar.tools.lines import Lines, spelled
 from ferrox_gguf.grammar.tools.rules import LAYOUT, CallRules, repeated
-from ferrox_gguf.grammar.tools.texts import FREE, Ending, ended
+from ferrox_gguf.grammar.tools.texts import FREE_TEXT, Ending, ended
 
 START, MESSAGE, END = "<|start|>assistant", "<|message|>", "<|eom|>"
 CONTROL = (END, MESSAGE, "<|start|>", "<|eot|>", "<|end_of_text|>")
@@ -32,5 +32,5 @@ class MuseGlimmer(Invoked):
 
     def around(self, rules: CallRules, lines: Lines, calls: str) -> str:
         ending = Ending(END, words=CONTROL[1:])
-        thought = f"{spelled(rules, f' to=self{MESSAGE}')} {ended(lines, rules, FREE, ending)}"
+        thought = f"{spelled(rules, f' to=self{MESSAGE}')} {ended(lines, rules, FREE_TEXT, ending)}"
         return f"({lines.rule(thought, 'thought')} {spelled(rules, START)})* {calls.removeprefix(LAYOUT)}"

@@ -7,6 +7,7 @@ to refuse; where dialects differ (`\\d`, `.`), the narrower reading is taken.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 ANYTHING = "(?s:.*)"
 
@@ -88,23 +89,40 @@ def quoted(text: str) -> str:
     return "".join(c if c.isalnum() or ord(c) > 127 else f"\\x{{{ord(c):x}}}" for c in text)
 
 
-def without(text: str) -> str:
-    """A regex, with neither slashes nor look-arounds, for strings in which a part of `text` is not found.
+def without(markers: Sequence[str]) -> list[str]:
+    """Expressions, with no look-arounds, that hold for strings in which none of `markers` is found.
 
-    The part is the longest whose first character does not come again in it: then one pass decides.
+    Each rules out one part of a marker: the longest whose first character does not come again in it, so that one pass
+    decides. Parts that begin alike are ruled out together.
     """
-    part = max((_head(text[at:]) for at in range(len(text))), key=len)
-    first, rest = part[0], ""
-    for char in reversed(part[1:]):
-        refused = f"[^{_in_class(first + char)}][^{_in_class(first)}]*"
-        rest = f"(?:{refused}|{quoted(char)}{rest})?" if rest else f"(?:{refused})?"
-    return f"^[^{_in_class(first)}]*(?:{quoted(first)}{rest})*$"
+    tries: dict[str, _Trie] = {}
+    for marker in markers:
+        if any(other in marker and other != marker for other in markers):
+            continue
+        part = max((_head(marker[at:]) for at in range(len(marker))), key=len)
+        tries.setdefault(part[0], _Trie()).add(part[1:])
+    return [f"^[^{quoted(first)}]*(?:{quoted(first)}{trie.rest(first)})*$" for first, trie in tries.items()]
+
+
+class _Trie:
+    def __init__(self) -> None:
+        self._next: dict[str, _Trie] = {}
+        self._whole = False
+
+    def add(self, text: str) -> None:
+        if not text:
+            self._whole = True
+        elif not self._whole:
+            self._next.setdefault(text[0], _Trie()).add(text[1:])
+
+    def rest(self, first: str) -> str:
+        """What may follow up to the next `first`, where none of these texts may."""
+        known = "".join(map(quoted, (first, *self._next)))
+        paths = [f"[^{known}][^{quoted(first)}]*"]
+        paths += [f"{quoted(char)}{child.rest(first)}" for char, child in self._next.items() if not child._whole]
+        return f"(?:{'|'.join(paths)})?"
 
 
 def _head(text: str) -> str:
     again = text.find(text[0], 1)
     return text if again < 0 else text[:again]
-
-
-def _in_class(chars: str) -> str:
-    return "".join(quoted(char) for char in dict.fromkeys(chars))

@@ -18,9 +18,10 @@ from ferrox_gguf.grammar.tools.members import member_rules
 from ferrox_gguf.grammar.tools.rules import LAYOUT, CallRules, literal, object_schema, repeated
 from ferrox_gguf.grammar.tools.schemas import Branch, Members, Path, Schemas
 from ferrox_gguf.grammar.tools.texts import (
-    FREE,
+    FREE_TEXT,
     NUMERIC_START,
     Ending,
+    Text,
     ended,
     read_otherwise,
     scalar_text,
@@ -176,7 +177,7 @@ class Tagged:
         """Lark for a value up to behind its ending. types: those that a parser looks for; none: it guesses."""
         if any(branch.kind == "" for branch in branches):
             if not types or types == STRING.types:
-                return self.raw(rules, lines, FREE, ending)
+                return self.raw(rules, lines, FREE_TEXT, ending)
             branches = [Branch(kind, {"type": kind}) for kind in sorted(types)]
         readable = [branch for branch in branches if is_read(branch.kind, types)]
         strings = [branch for branch in readable if branch.kind == "string"]
@@ -193,11 +194,12 @@ class Tagged:
                     apart.append(branch)
             if any(branch.kind in ("integer", "number") for branch in apart):
                 unless = [*unless, NUMERIC_START]
-            texts = [string_text(schemas, branch, path, unless, ending.markers) for branch in strings]
+            union = Text(constants=tuple(scalars))
+            for branch in strings:
+                union |= string_text(schemas, branch, path, unless, ending.markers)
             others = apart
-            union = " | ".join([text for text in texts if text is not None] + scalars)
             if union:
-                found.append(self.raw(rules, lines, FREE if union == f"({FREE})" else union, ending))
+                found.append(self.raw(rules, lines, union, ending))
         if others:
             value = json_text(schemas, [branch.schema for branch in others], path, ending.markers)
             found.append(self._json(rules, lines, value, ending))
@@ -205,7 +207,7 @@ class Tagged:
             raise schemas.refuse(path, "no value of this schema can be written in the model's tool-call form")
         return found[0] if len(found) == 1 else lines.rule("\n | ".join(found), "v")
 
-    def raw(self, rules: CallRules, lines: Lines, text: str, ending: Ending) -> str:
+    def raw(self, rules: CallRules, lines: Lines, text: Text, ending: Ending) -> str:
         return ended(lines, rules, text, ending)
 
     def _json(self, rules: CallRules, lines: Lines, value: str, ending: Ending) -> str:

@@ -52,28 +52,59 @@ def forgotten(ends: Sequence[str], going_on: str) -> str:
     return f"(?:{'|'.join(map(quoted, ends))})[ \\t\\r\\n]{{0,8}}{quoted(going_on)}"
 
 
+@dataclass(frozen=True, slots=True)
+class Text:
+    """The texts that a value may have. patterns: Lark for those that no list names, each with regexes of texts that are
+    not among them.  constants: Lark for the others."""
+
+    patterns: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    constants: tuple[str, ...] = ()
+
+    @property
+    def is_free(self) -> bool:
+        return self == FREE_TEXT
+
+    def __or__(self, other: Text) -> Text:
+        return Text(self.patterns + other.patterns, self.constants + other.constants)
+
+    def __bool__(self) -> bool:
+        return bool(self.patterns or self.constants)
+
+    def lark(self, never: Sequence[str] = ()) -> str:
+        """Lark's expression. never: regexes of what no text may hold (constants are known not to)."""
+        written = list(self.constants)
+        for pattern, unless in self.patterns:
+            out = [*unless, *([f"{ANYTHING}(?:{'|'.join(never)}){ANYTHING}"] if never else [])]
+            # One negation: llguidance's lexer gives up on the product of several.
+            kept_out = f" & ~/{'|'.join(f'(?:{regex})' for regex in out)}/" if out else ""
+            written.append(f"({pattern}{kept_out})")
+        return " | ".join(written)
+
+
+FREE_TEXT = Text(((FREE, ()),))
+
+
 def string_text(
     schemas: Schemas, branch: Branch, path: Path, unless: Sequence[str] = (), markers: Sequence[str] = ()
-) -> str | None:
-    """Lark's expression for the strings of `branch`. unless: regexes of texts that would be read as something else.
-    markers: what no listed string may hold. None: no string is left."""
+) -> Text:
+    """The strings of `branch`. unless: regexes of texts that would be read as something else.  markers: what no listed
+    string may hold."""
     if branch.values is not None:
-        kept = [
-            value
-            for value in listed(schemas, branch, path)
-            if not any(marker in value for marker in markers)
-            and not any(re.fullmatch(regex, value) for regex in unless)
-        ]
-        return f"({' | '.join(map(literal, kept))})" if kept else None
+        return Text(
+            constants=tuple(
+                literal(value)
+                for value in listed(schemas, branch, path)
+                if not any(marker in value for marker in markers)
+                and not any(re.fullmatch(regex, value) for regex in unless)
+            )
+        )
     schema = branch.schema
     wanted = [checked_regex(schemas, searched(pattern), (*path, "pattern")) for pattern in said(branch, "pattern")]
     wanted += [FORMATS[name] for name in said(branch, "format") if name in FORMATS]
     least, most = schema.get("minLength"), schema.get("maxLength")
     if least or most is not None:
         wanted.append(f"(?s:.{{{least or 0},{'' if most is None else most}}})")
-    kept_in = [f"/{regex}/" for regex in wanted] or [FREE]
-    kept_out = [f"~/{'|'.join(f'(?:{regex})' for regex in unless)}/"] if unless else []
-    return f"({' & '.join([*kept_in, *kept_out])})"
+    return Text(((" & ".join(f"/{regex}/" for regex in wanted) or FREE, tuple(unless)),))
 
 
 def listed(schemas: Schemas, branch: Branch, path: Path) -> list[str]:
@@ -146,8 +177,8 @@ NUMERIC_START = rf"{_SPACE}[-0-9]{ANYTHING}"
 """What strings may not begin with beside a number whose bounds no terminal can say."""
 
 
-def ended(lines: Lines, rules: CallRules, text: str, ending: Ending, hint: str = "v") -> str:
-    """Lark for a value's text and its ending. text: an expression over the value itself.
+def ended(lines: Lines, rules: CallRules, text: Text, ending: Ending, hint: str = "v") -> str:
+    """Lark for a value's text and its ending.
 
     What a text may not hold is taken from it before the marker is added: from the whole, it costs too much.
     """
@@ -155,12 +186,11 @@ def ended(lines: Lines, rules: CallRules, text: str, ending: Ending, hint: str =
     never = [*ending.never, *map(quoted, ending.words)]
     if isinstance(first, int):
         never.append(quoted(ending.marker))
-    elif text != FREE:
+    elif not text.is_free:
         # A text without conditions ends where the marker stands first.
         never.append(quoted(first))
-    # One negation: llguidance's lexer gives up on the product of several.
-    body = f"({text}) & ~/{ANYTHING}(?:{'|'.join(never)}){ANYTHING}/" if never else f"({text})"
-    if ending.layout and text != FREE:
+    body = text.lark(never)
+    if ending.layout and not text.is_free:
         inner = lines.terminal(body)
         body = f'("\\n" {inner} "\\n") | ({inner} & {_NO_BREAKS})'
     if isinstance(first, int):

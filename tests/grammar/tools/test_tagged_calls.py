@@ -235,6 +235,61 @@ def test_every_finished_output_is_calls_whose_arguments_validate(vocabulary: Vie
     assert sum(drawn) >= 0.8 * len(drawn)
 
 
+AMBIGUOUS: dict[str, Json] = {
+    "any": {},
+    "free": {"type": "object"},
+    "list": {"type": "array", "maxItems": 2},
+    "word": {"type": ["string", "null", "boolean"], "maxLength": 30},
+    "size": {"anyOf": [{"type": "string", "minLength": 3}, {"type": "integer", "minimum": 50}]},
+    "mixed": {"type": ["string", "object", "array", "number"], "maxLength": 40, "maxItems": 1},
+    "listed": {"enum": ["1", 1, None, "null", "true", "x", True]},
+    "untyped": {"maxLength": 9},
+    "wrapped": {"allOf": [{"type": "string"}, {"minLength": 2}]},
+    "nested": {"type": "object", "properties": {"text": {"type": "string"}, "more": {}}, "additionalProperties": {}},
+}
+"""Values whose text could be read as one of another type."""
+
+
+@pytest.mark.parametrize("name", AMBIGUOUS)
+@pytest.mark.parametrize("form", ALL)
+def test_what_is_written_is_read_as_meant_however_the_model_quotes_markup(
+    vocabulary: View, form: str, name: str
+) -> None:
+    tools = [Tool("note", parameters={"type": "object", "properties": {"body": AMBIGUOUS[name]}, "required": ["body"]})]
+    constraint = source(vocabulary, form, tools)
+    ends = [closer.replace("tag>", "body>") for closer in closers(form, None)] * 3
+    markup = FORMS.get(form, ATEM)
+    quotes = [
+        markup.section[1],
+        markup.call[1],
+        markup.opened("note"),
+        markup.head("body"),
+        written(form, ("note", {})),
+    ]
+    texts = [
+        "null",
+        "None",
+        "true",
+        "False",
+        "12",
+        "-",
+        "1e5",
+        '{"a": 1}',
+        "[",
+        '"',
+        "</",
+        " ",
+        "\n",
+        "to=user<|message|>",
+    ]
+    wishes = [*ends, *texts, *filter(None, quotes)]
+    finished = [
+        checked_output(vocabulary, form, tools, constraint, Random(f"{form} {name} {seed}"), wishes)
+        for seed in range(4)
+    ]
+    assert any(finished)
+
+
 CUSTOM = {
     "values between tags": CallMarkers(
         "tagged",
@@ -283,7 +338,20 @@ def random_call(view: View, form: str, random: Random, markers: CallMarkers | No
         constraint = source(view, form, tools, parallel=random.random() < 0.5, markers=markers)
     except InvalidField:
         return None
-    output = random_output(view, constraint, random, closers=closers(form, markers))
+    return checked_output(view, form, tools, constraint, random, closers(form, markers), markers)
+
+
+def checked_output(
+    view: View,
+    form: str,
+    tools: Sequence[Tool],
+    constraint: Source,
+    random: Random,
+    written: Sequence[str],
+    markers: CallMarkers | None = None,
+) -> bool:
+    """Whether a random writer came to an end; what it then wrote is checked. written: what it likes to write."""
+    output = random_output(view, constraint, random, closers=written)
     if output is None:
         return False
     calls = calls_in(form, output, tools, markers)
