@@ -19,6 +19,6 @@ class MiniCpm5(Invoked):
         super().__init__(elements=("function", "param"))
 
     def raw(self, rules: CallRules, lines: Lines, text: Text, ending: Ending) -> str:
-        plain = ended(lines, rules, text, replace(ending, never=(*ending.never, "<")))
+        plain = ended(lines, rules, text, replace(ending, words=("<",)))
         inside = ended(lines, rules, text, Ending(CDATA_CLOSE))
         return lines.rule(f"{plain}\n | {literal(CDATA_OPEN)} {inside} {literal(ending.marker)}", "v")

@@ -101,25 +101,28 @@ def without(markers: Sequence[str]) -> list[str]:
             continue
         part = max((_head(marker[at:]) for at in range(len(marker))), key=len)
         tries.setdefault(part[0], _Trie()).add(part[1:])
-    return [f"^[^{quoted(first)}]*(?:{quoted(first)}{trie.rest(first)})*$" for first, trie in tries.items()]
+    return [
+        f"^[^{quoted(first)}]*$" if trie.whole else f"^[^{quoted(first)}]*(?:{quoted(first)}{trie.rest(first)})*$"
+        for first, trie in tries.items()
+    ]
 
 
 class _Trie:
     def __init__(self) -> None:
         self._next: dict[str, _Trie] = {}
-        self._whole = False
+        self.whole = False
 
     def add(self, text: str) -> None:
         if not text:
-            self._whole = True
-        elif not self._whole:
+            self.whole = True
+        elif not self.whole:
             self._next.setdefault(text[0], _Trie()).add(text[1:])
 
     def rest(self, first: str) -> str:
         """What may follow up to the next `first`, where none of these texts may."""
         known = "".join(map(quoted, (first, *self._next)))
         paths = [f"[^{known}][^{quoted(first)}]*"]
-        paths += [f"{quoted(char)}{child.rest(first)}" for char, child in self._next.items() if not child._whole]
+        paths += [f"{quoted(char)}{child.rest(first)}" for char, child in self._next.items() if not child.whole]
         return f"(?:{'|'.join(paths)})?"
 
 

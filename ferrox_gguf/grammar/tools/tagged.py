@@ -19,11 +19,10 @@ from ferrox_gguf.grammar.tools.rules import LAYOUT, CallRules, literal, object_s
 from ferrox_gguf.grammar.tools.schemas import Branch, Members, Path, Schemas
 from ferrox_gguf.grammar.tools.texts import (
     FREE_TEXT,
-    NUMERIC_START,
     Ending,
     Text,
     ended,
-    read_otherwise,
+    misread,
     scalar_text,
     string_text,
 )
@@ -184,7 +183,6 @@ class Tagged:
         others = [branch for branch in readable if branch.kind != "string"]
         found: list[str] = []
         if strings:
-            unless = read_otherwise(types)
             scalars: list[str] = []
             apart: list[Branch] = []
             for branch in others:
@@ -192,8 +190,7 @@ class Tagged:
                     scalars.append(text)
                 else:
                     apart.append(branch)
-            if any(branch.kind in ("integer", "number") for branch in apart):
-                unless = [*unless, NUMERIC_START]
+            unless = misread(types, bounded=any(branch.kind in ("integer", "number") for branch in apart))
             union = Text(constants=tuple(scalars))
             for branch in strings:
                 union |= string_text(schemas, branch, path, unless, ending.markers)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from llguidance import LLMatcher
 
 from ferrox_gguf.grammar.tools.lines import Lines, joined, parts
-from ferrox_gguf.grammar.tools.pattern import ANYTHING, FORMATS, quoted, searched
+from ferrox_gguf.grammar.tools.pattern import ANYTHING, FORMATS, quoted, searched, without
 from ferrox_gguf.grammar.tools.rules import CallRules, literal
 from ferrox_gguf.grammar.tools.schemas import Branch, Path, Schemas
 
@@ -70,32 +70,63 @@ class Text:
     def __bool__(self) -> bool:
         return bool(self.patterns or self.constants)
 
-    def lark(self, never: Sequence[str] = ()) -> str:
-        """Lark's expression. never: regexes of what no text may hold (constants are known not to)."""
+    def lark(self, markers: Sequence[str] = (), never: Sequence[str] = ()) -> str:
+        """Lark's expression. markers, never: texts and regexes that no text may hold (constants are known not to)."""
+        fences = [f"/{pattern[1:-1]}/" for pattern in without(markers)]
+        if never:
+            fences.append(f"~/{ANYTHING}(?:{'|'.join(never)}){ANYTHING}/")
         written = list(self.constants)
         for pattern, unless in self.patterns:
-            out = [*unless, *([f"{ANYTHING}(?:{'|'.join(never)}){ANYTHING}"] if never else [])]
-            # One negation: llguidance's lexer gives up on the product of several.
-            kept_out = f" & ~/{'|'.join(f'(?:{regex})' for regex in out)}/" if out else ""
-            written.append(f"({pattern}{kept_out})")
+            kept_out = [f"~/{'|'.join(f'(?:{regex})' for regex in unless)}/"] if unless else []
+            written.append(f"({' & '.join([pattern, *kept_out, *fences])})")
         return " | ".join(written)
 
 
 FREE_TEXT = Text(((FREE, ()),))
 
 
+@dataclass(frozen=True, slots=True)
+class Misread:
+    """Texts that are no strings to a parser. whole: regexes of them.  starts: what others begin with, white space
+    aside, as the inside of a character class."""
+
+    whole: tuple[str, ...] = ()
+    starts: str = ""
+
+    @property
+    def otherwise(self) -> str:
+        """A regex of texts that begin with none of `starts`. Said so, because ruling out `X.*` costs the lexer more."""
+        return rf"{_SPACE}(?:[^{self.starts} \t\r\n]{ANYTHING})?"
+
+
+def misread(types: frozenset[str], *, bounded: bool = False) -> Misread:
+    """What a parser reads as another type than string where these types are declared (none: where it guesses).
+    bounded: no terminal can say which numbers are allowed, so no string may look like one at all."""
+    if types == {"string"}:
+        return Misread()
+    guessed = not types
+    words = ["true", "True", "false", "False", "null", "None"] if guessed else []
+    words += ["true", "True", "false", "False"] if "boolean" in types else []
+    words += ["null"] if "null" in types else []
+    whole = [f"{_SPACE}(?:{'|'.join(words)}){_SPACE}"] if words else []
+    if guessed or types & {"integer", "number"}:
+        whole.append(f"{_SPACE}{_NUMBER}{_SPACE}")
+    starts = r"\{" * (guessed or "object" in types) + r"\[" * (guessed or "array" in types) + "0-9\\-" * bounded
+    return Misread(tuple(whole), starts)
+
+
 def string_text(
-    schemas: Schemas, branch: Branch, path: Path, unless: Sequence[str] = (), markers: Sequence[str] = ()
+    schemas: Schemas, branch: Branch, path: Path, unless: Misread = Misread(), markers: Sequence[str] = ()
 ) -> Text:
-    """The strings of `branch`. unless: regexes of texts that would be read as something else.  markers: what no listed
-    string may hold."""
+    """The strings of `branch`. unless: what would be read as something else.  markers: what no listed string holds."""
     if branch.values is not None:
         return Text(
             constants=tuple(
                 literal(value)
                 for value in listed(schemas, branch, path)
                 if not any(marker in value for marker in markers)
-                and not any(re.fullmatch(regex, value) for regex in unless)
+                and not any(re.fullmatch(regex, value) for regex in unless.whole)
+                and (not unless.starts or re.fullmatch(unless.otherwise, value))
             )
         )
     schema = branch.schema
@@ -104,7 +135,9 @@ def string_text(
     least, most = schema.get("minLength"), schema.get("maxLength")
     if least or most is not None:
         wanted.append(f"(?s:.{{{least or 0},{'' if most is None else most}}})")
-    return Text(((" & ".join(f"/{regex}/" for regex in wanted) or FREE, tuple(unless)),))
+    if unless.starts:
+        wanted.append(unless.otherwise)
+    return Text(((" & ".join(f"/{regex}/" for regex in wanted) or FREE, unless.whole),))
 
 
 def listed(schemas: Schemas, branch: Branch, path: Path) -> list[str]:
@@ -140,26 +173,6 @@ def _fits(value: str, branch: Branch, schemas: Schemas, path: Path) -> bool:
         raise schemas.refuse((*path, "pattern"), f"the pattern cannot be enforced: {error}") from error
 
 
-def read_otherwise(types: frozenset[str]) -> list[str]:
-    """Regexes of the texts that a parser reads as another type than string where these types are declared."""
-    if types == {"string"}:
-        return []
-    guessed = not types
-    found: list[str] = []
-    words = ["true", "True", "false", "False", "null", "None"] if guessed else []
-    words += ["true", "True", "false", "False"] if "boolean" in types else []
-    words += ["null"] if "null" in types else []
-    if words:
-        found.append(f"{_SPACE}(?:{'|'.join(words)}){_SPACE}")
-    if guessed or types & {"integer", "number"}:
-        found.append(f"{_SPACE}{_NUMBER}{_SPACE}")
-    if guessed or "object" in types:
-        found.append(rf"{_SPACE}\{{{ANYTHING}")
-    if guessed or "array" in types:
-        found.append(rf"{_SPACE}\[{ANYTHING}")
-    return found
-
-
 def scalar_text(branch: Branch) -> str | None:
     """A scalar that is no string, as an expression that may stand beside strings in one terminal. None: it cannot."""
     if branch.values is not None:
@@ -173,23 +186,15 @@ def scalar_text(branch: Branch) -> str | None:
     return None
 
 
-NUMERIC_START = rf"{_SPACE}[-0-9]{ANYTHING}"
-"""What strings may not begin with beside a number whose bounds no terminal can say."""
-
-
 def ended(lines: Lines, rules: CallRules, text: Text, ending: Ending, hint: str = "v") -> str:
     """Lark for a value's text and its ending.
 
     What a text may not hold is taken from it before the marker is added: from the whole, it costs too much.
     """
     first, *rest = parts(rules, ending.marker)
-    never = [*ending.never, *map(quoted, ending.words)]
-    if isinstance(first, int):
-        never.append(quoted(ending.marker))
-    elif not text.is_free:
-        # A text without conditions ends where the marker stands first.
-        never.append(quoted(first))
-    body = text.lark(never)
+    # A text without conditions ends where the marker stands first; others must not run over it.
+    own = [ending.marker] if isinstance(first, int) else [first] if not text.is_free else []
+    body = text.lark([*own, *ending.words], ending.never)
     if ending.layout and not text.is_free:
         inner = lines.terminal(body)
         body = f'("\\n" {inner} "\\n") | ({inner} & {_NO_BREAKS})'
