@@ -46,14 +46,17 @@ class Assembled:
     reading: Reading | None = None
 
     async def close(self) -> None:
-        """Stop the engine and free the weights; they stay where they are if a decode does not end in time."""
+        """Stop all that uses the weights and free them; they stay where they are if something does not end in time."""
         self.engine.stop()
         stopped = await self.engine.wait_stopped(STOP_SECONDS)
         if self.reading:
             stopped &= await asyncio.to_thread(self.reading.close, STOP_SECONDS)
+        try:
+            await asyncio.wait_for(asyncio.to_thread(self.model.close), STOP_SECONDS)
+        except asyncio.TimeoutError:
+            stopped = False
         if stopped:
             self.loaded.close()
-        self.model.close()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -73,7 +73,7 @@ class ServedModel:
         engine: Engine,
         voices: Voices,
         constraints: Constraints,
-        aside: Executor,
+        aside: ThreadPoolExecutor,
         adapters: Adapters | None = None,
         fill: FillLimits | None = None,
     ) -> None:
@@ -145,8 +145,8 @@ class ServedModel:
         )
 
     def close(self) -> None:
-        """Give the threads back, when nothing more will be asked."""
-        self._aside.shutdown(wait=False)
+        """Give the threads back; blocks while they work. They read the vocabulary, which must stay until then."""
+        self._aside.shutdown(wait=True, cancel_futures=True)
 
     async def aside(self, work: Callable[[], Made]) -> Made:
         """Run blocking work on a thread of its own."""

@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ferrox_gguf.errors import FerroxError, Unauthorised, Unavailable
 from ferrox_gguf.server.failures import error_response
+from ferrox_gguf.server.spelling import Spelled
 from ferrox_gguf.server.state import ServerState
 from ferrox_gguf.settings import CorsSettings
 
@@ -62,7 +63,7 @@ class Gate:
 
         async def send_with_origin(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = [*message.get("headers", ()), (b"Access-Control-Allow-Origin", value)]
+                headers = [*message.get("headers", ()), (Spelled(b"Access-Control-Allow-Origin"), value)]
                 message = {**message, "headers": headers}
             await send(message)
 
@@ -97,9 +98,9 @@ def is_local(origin: str) -> bool:
 def preflight_headers(cors: CorsSettings) -> list[tuple[bytes, bytes]]:
     """What a browser asks before it sends. Spelled as llama-server spells them: scripts compare letter by letter."""
     return [
-        (b"Access-Control-Allow-Credentials", b"true" if cors.credentials else b"false"),
-        (b"Access-Control-Allow-Methods", cors.methods.encode("latin-1")),
-        (b"Access-Control-Allow-Headers", cors.headers.encode("latin-1")),
+        (Spelled(b"Access-Control-Allow-Credentials"), b"true" if cors.credentials else b"false"),
+        (Spelled(b"Access-Control-Allow-Methods"), cors.methods.encode("latin-1")),
+        (Spelled(b"Access-Control-Allow-Headers"), cors.headers.encode("latin-1")),
         (b"Content-Type", b"text/html"),
         (b"Content-Length", b"0"),
     ]

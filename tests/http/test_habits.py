@@ -1,5 +1,6 @@
 """What scripts around llama-server do, against the real program and a real model."""
 
+import contextlib
 import json
 import os
 import re
@@ -25,26 +26,23 @@ def free_port():
 
 
 @pytest.fixture(scope="module")
-def started(tmp_path_factory):
+def model(tmp_path_factory):
+    return write_dense(tmp_path_factory.mktemp("habits") / "small.gguf", n_ctx=512)
+
+
+@contextlib.contextmanager
+def program(**variables):
     """A server that knows what to do from LLAMA_ARG_* alone: its address, and what it has said so far."""
-    folder = tmp_path_factory.mktemp("habits")
-    model, port = write_dense(folder / "small.gguf", n_ctx=512), free_port()
-    environment = {
-        "PATH": os.environ["PATH"],
-        "LLAMA_ARG_MODEL": str(model),
-        "LLAMA_ARG_PORT": str(port),
-        "LLAMA_ARG_CTX_SIZE": "512",
-        "LLAMA_ARG_N_PARALLEL": "2",
-        "LLAMA_ARG_THREADS": "1",
-        "LLAMA_ARG_ENDPOINT_METRICS": "1",
-        "LLAMA_ARG_ALIAS": "small",
-    }
-    process = subprocess.Popen([SERVER], env=environment, stderr=subprocess.PIPE, text=True)
+    port = free_port()
+    environment = {"PATH": os.environ["PATH"], "LLAMA_ARG_PORT": str(port), "LLAMA_ARG_THREADS": "1"}
+    arguments = variables.pop("arguments", ())
+    process = subprocess.Popen([SERVER, *arguments], env=environment | variables, stderr=subprocess.PIPE, text=True)
     lines: list[str] = []
     reader = threading.Thread(target=lambda: lines.extend(iter(process.stderr.readline, "")))
     reader.start()
     try:
         yield f"http://127.0.0.1:{port}", lines
+        assert process.poll() is None, "".join(lines)
     finally:
         process.send_signal(signal.SIGTERM)
         try:
@@ -57,18 +55,34 @@ def started(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def started(model):
+    with program(
+        LLAMA_ARG_MODEL=str(model),
+        LLAMA_ARG_CTX_SIZE="512",
+        LLAMA_ARG_N_PARALLEL="2",
+        LLAMA_ARG_ENDPOINT_METRICS="1",
+        LLAMA_ARG_ALIAS="small",
+    ) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
 def url(started):
+    return wait_until_healthy(started[0])
+
+
+def wait_until_healthy(url):
     """Polling /health until it answers 200, as every start script does."""
     until = time.monotonic() + 60
     while time.monotonic() < until:
         try:
-            answer = httpx.get(started[0] + "/health")
+            answer = httpx.get(url + "/health")
         except httpx.TransportError:
             time.sleep(0.05)
             continue
         if answer.status_code == 200:
             assert answer.json() == {"status": "ok"}
-            return started[0]
+            return url
         assert answer.status_code == 503
         assert answer.json()["error"]["message"] == "Loading model"
         time.sleep(0.05)
@@ -144,3 +158,20 @@ def test_metrics_are_scraped(url):
     assert float(found["llamacpp:tokens_predicted_total"]) >= 7
     assert float(found["llamacpp:n_tokens_max"]) >= 5
     assert float(found["llamacpp:requests_deferred"]) == 0
+
+
+def test_a_real_model_goes_and_comes_back_as_often_as_it_is_needed(model):
+    with (
+        program(LLAMA_ARG_MODEL=str(model), arguments=("--sleep-idle-seconds", "1")) as (url, _),
+        httpx.Client() as client,
+    ):
+        wait_until_healthy(url)
+        said = set()
+        for _ in range(3):
+            until = time.monotonic() + 20
+            while not client.get(url + "/props").json()["is_sleeping"]:
+                assert time.monotonic() < until
+                time.sleep(0.1)
+            body = {"prompt": "Once", "n_predict": 8, "temperature": 0}
+            said.add(client.post(url + "/completion", json=body, timeout=30).json()["content"])
+        assert len(said) == 1

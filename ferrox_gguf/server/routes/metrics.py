@@ -7,6 +7,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ferrox_gguf.errors import NotSupported
+from ferrox_gguf.server.spelling import Spelled
 from ferrox_gguf.server.state import state_of
 
 TEXT_FORMAT = "text/plain; version=0.0.4"
@@ -19,8 +20,7 @@ async def metrics(request: Request) -> Response:
         raise NotSupported("This server does not support metrics endpoint. Start it with `--metrics`")
     page = state.meter.page(state.ready.lanes.stats() if state.ready else None)
     response = Response(page, headers={"content-type": TEXT_FORMAT})
-    # Spelled as llama-server spells it: scripts compare letter by letter.
-    response.raw_headers.append((b"Process-Start-Time-Unix", b"%d" % state.started))
+    response.raw_headers.append((Spelled(b"Process-Start-Time-Unix"), b"%d" % state.started))
     return response
 
 
