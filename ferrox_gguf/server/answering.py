@@ -16,8 +16,9 @@ from ferrox_gguf.runtime.run import Run
 from ferrox_gguf.server.access_log import UNWRAPPED
 from ferrox_gguf.server.disconnect import CLIENT_CLOSED_REQUEST, CancelledWithClient, ClientGone
 from ferrox_gguf.server.json_response import json_bytes
+from ferrox_gguf.server.prompt_log import write_prompts
 from ferrox_gguf.server.replay import Replay
-from ferrox_gguf.server.state import state_of
+from ferrox_gguf.server.state import ready_of, state_of
 from ferrox_gguf.server.streams import Session, Streams
 from ferrox_gguf.wire.answer import PING, Answer, Asked
 from ferrox_gguf.wire.errors import wire_error
@@ -31,8 +32,11 @@ KEEPING: set[asyncio.Task[None]] = set()
 
 async def respond(request: Request, run: Run, asked: Asked, answer: Answer) -> Response:
     """Answer in the way the request asked for; the run is known to the server as long as it lasts."""
-    runs = state_of(request).runs
+    state = state_of(request)
+    runs = state.runs
     runs[asked.id] = run
+    if folder := state.settings.log.prompts_path:
+        await ready_of(request).model.aside(lambda: write_prompts(folder, asked))
     if asked.presentation.stream:
         stream = EventStream(run, asked, answer, forget=lambda: runs.pop(asked.id, None))
         return kept(request, stream, run) or stream

@@ -158,6 +158,19 @@ def folder(hint: str = "PATH") -> Value:
     return Value(hint, parse, show=lambda value: str(value) or "none")
 
 
+def new_folder(hint: str = "PATH") -> Value:
+    """A folder, made if there is none."""
+
+    def parse(path: str) -> str:
+        try:
+            Path(path).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ValueError(f"cannot make the folder {path}: {error.strerror}") from None
+        return path
+
+    return Value(hint, parse, show=lambda value: str(value) or "none")
+
+
 def contents(hint: str, then: Callable[[str], object] = str) -> Value:
     """A file, read at once. then: turns its text into the value."""
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ferrox_gguf.cli.flags.flag import NOT_YET, Flag, Group, State
-from ferrox_gguf.cli.flags.values import integer, on_off_auto, text
+from ferrox_gguf.cli.flags.flag import Flag, Group
+from ferrox_gguf.cli.flags.values import integer, new_folder, on_off_auto, text
 from ferrox_gguf.settings import Settings
 
 EVERYTHING = 5
@@ -83,10 +83,8 @@ ROWS = (
     Flag(
         names=("--log-prompts-dir",),
         group=Group.LOG,
-        value=text("PATH"),
+        value=new_folder(),
         sets="log.prompts_path",
-        state=State.ACCEPTED,
-        why=NOT_YET,
         default="off",
         help="write every prompt into this folder, to find out what a client sent",
     ),
