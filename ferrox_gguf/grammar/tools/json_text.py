@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from llguidance import LLMatcher
 
@@ -40,9 +41,15 @@ def json_text(schemas: Schemas, alternatives: Sequence[JsonObject], path: Path, 
 
 def _check(schemas: Schemas, text: str, path: Path) -> None:
     """llguidance names a keyword that it cannot enforce, not where it stands: here the parameter is still known."""
-    reason = LLMatcher.validate_grammar(LLMatcher.grammar_from_lark(f"start: %json {text}"))
-    if reason:
-        raise schemas.refuse(path, next((line.strip() for line in reason.splitlines() if line.strip()), reason)[:300])
+    if reason := _reason(text):
+        raise schemas.refuse(path, reason)
+
+
+@lru_cache(maxsize=1024)
+def _reason(text: str) -> str:
+    """Why llguidance refuses a schema; empty if it does not. Tools repeat their schemas, and clients their tools."""
+    said: str = LLMatcher.validate_grammar(LLMatcher.grammar_from_lark(f"start: %json {text}"))
+    return next((line.strip() for line in said.splitlines() if line.strip()), said)[:300]
 
 
 @dataclass

@@ -45,6 +45,12 @@ class Lines:
             self._lines.append(f"{self._names[key]}[{options}]: {body}")
         return self._names[key]
 
+    def once(self, body: str, hint: str) -> str:
+        """A rule that is written once, however often it is asked for."""
+        if body not in self._names:
+            self._names[body] = self.rule(body, hint)
+        return self._names[body]
+
     def text(self) -> str:
         return "\n".join(self._lines)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 ANYTHING = "(?s:.*)"
 
@@ -95,6 +96,12 @@ def without(markers: Sequence[str]) -> list[str]:
     Each rules out one part of a marker: the longest whose first character does not come again in it, so that one pass
     decides. Parts that begin alike are ruled out together.
     """
+    # Asked the same for every value of a grammar.
+    return [*_without(tuple(markers))]
+
+
+@lru_cache(maxsize=256)
+def _without(markers: tuple[str, ...]) -> list[str]:
     tries: dict[str, _Trie] = {}
     for marker in markers:
         if any(other in marker and other != marker for other in markers):

@@ -208,7 +208,7 @@ class Tagged:
         return ended(lines, rules, text, ending)
 
     def _json(self, rules: CallRules, lines: Lines, value: str, ending: Ending) -> str:
-        rule = lines.rule(value, "json")
+        rule = lines.once(value, "json")
         if ending.layout:
             rule = f'("\\n" {rule} "\\n" | {rule})'
         return f"{rule} {spelled(rules, ending.marker)}"
