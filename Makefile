@@ -58,7 +58,7 @@ check: $(TESTS)
 test: check $(SMALL)
 	$(BIN)/python scripts/fetch_templates.py
 	$(BIN)/python scripts/schema_coverage.py --check
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses auto
 	$(BIN)/python scripts/check_behaviours.py
 
 bench: $(TESTS) $(SMALL)

@@ -1,8 +1,8 @@
 """What a tool's JSON Schema declares a value to be, at any depth.
 
 Local `$ref`, `allOf` of one, `const` and `enum` are resolved; anything else that names no type declares nothing.
-`output/tool_calls/` reads a value's text in the light of it, and `grammar/tools/` lets only such text be written as will
-be read as meant: the two must agree, so they share this.
+`output/tool_calls/` reads a value's text in the light of it, and `grammar/tools/` lets only such text be written as
+will be read as meant: the two must agree, so they share this.
 """
 
 from __future__ import annotations

@@ -30,11 +30,12 @@ them in a row would end the process on a usual one. What `schema.py` and `gbnf.p
 class GrammarCompiler:
     """Compiles and keeps. Thread-safe; `compile` blocks (SECONDS at most): never call it on the event loop.
 
-    tokenizer: llguidance's view of the vocabulary, which knows every end-of-generation id.
+    tokenizer: llguidance's view of the vocabulary, which knows every end-of-generation id.  limits: of one grammar.
     """
 
-    def __init__(self, tokenizer: LLTokenizer) -> None:
+    def __init__(self, tokenizer: LLTokenizer, limits: LLParserLimits | None = None) -> None:
         self._tokenizer = tokenizer
+        self._limits = limits or _limits()
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, LLMatcher] = OrderedDict()
         self._threads = _deep_threads()
@@ -61,6 +62,11 @@ class GrammarCompiler:
                 self._kept.popitem(last=False)
         return matcher.deep_copy()
 
+    def forget(self, source: Source) -> None:
+        """Compile it anew the next time: copies share one lexer, and one of them has run it into a limit."""
+        with self._lock:
+            self._kept.pop(source.text, None)
+
     def _within_time(self, source: Source) -> LLMatcher:
         work = self._threads.submit(self._compiled, source)
         try:
@@ -82,7 +88,7 @@ class GrammarCompiler:
         raise InvalidField(source.field, reason)
 
     def _matcher(self, text: str) -> LLMatcher:
-        matcher = LLMatcher(self._tokenizer, text, log_level=0, limits=_limits())
+        matcher = LLMatcher(self._tokenizer, text, log_level=0, limits=self._limits)
         if not matcher.is_error():
             matcher.compute_bitmask()  # the first mask builds the lexer: an explosion shows here, not in the engine
         return matcher

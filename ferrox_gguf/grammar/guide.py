@@ -6,7 +6,7 @@ runs inline in the engine thread, so it is as small as the machines it reads wit
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from llguidance import LLMatcher, LLTokenizer
@@ -35,6 +35,7 @@ class GrammarGuide:
     gate: None when it begins with the first token.  layout: white-space-only tokens let through between the gate's
     opening and the constraint's first token (the line breaks that models write after a closed thought).
     ends: tokens that end generation, and may not while the gate is shut: what was promised is still to come.
+    spoiled: called when the grammar could not go on, whose other copies may not be able to either.
     """
 
     def __init__(
@@ -45,10 +46,12 @@ class GrammarGuide:
         *,
         layout: int = 2,
         ends: frozenset[int] = frozenset(),
+        spoiled: Callable[[], None] = lambda: None,
     ) -> None:
         self._matcher, self._tokenizer, self._gate, self._ends = matcher, tokenizer, gate, ends
         self._layout = layout if gate is not None else 0
         self._refused: set[int] = set()
+        self._spoiled = spoiled
 
     @property
     def finished(self) -> bool:
@@ -112,6 +115,7 @@ class GrammarGuide:
 
     def _require(self, taken: bool) -> None:
         if not taken:
+            self._spoiled()
             # llguidance's own words end in the whole grammar; its first line is the reason.
             reason, _, _ = (self._matcher.get_error() or "no token fits").partition("\n")
             raise GenerationFailed(f"the constraint cannot go on: {reason}")

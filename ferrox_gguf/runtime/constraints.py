@@ -74,7 +74,16 @@ class Constraints:
         # Compiled here, where it may block and be refused; each sequence then gets a copy.
         each = [compiler.compile(source) for source in sources]
         compiled = each[0] if len(each) == 1 else Either(each)
-        return lambda: GrammarGuide(compiled.deep_copy(), compiler.tokenizer, gate() if gate else None, ends=ends)
+
+        def spoiled() -> None:
+            for source in sources:
+                compiler.forget(source)
+
+        def make() -> GrammarGuide:
+            opened_by = gate() if gate else None
+            return GrammarGuide(compiled.deep_copy(), compiler.tokenizer, opened_by, ends=ends, spoiled=spoiled)
+
+        return make
 
     def _free_calls(self, conversation: Conversation) -> Source:
         """Calls that nobody forced: held to the tools' schemas, or to any object where a schema cannot be enforced."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import random
 import time
 
 import pytest
+from llguidance import LLParserLimits
 from support.grammar_view import View
 
 from ferrox_gguf.errors import GenerationFailed, InvalidField
+from ferrox_gguf.grammar.compiler import GrammarCompiler
 from ferrox_gguf.grammar.guide import Gate, GrammarGuide
 from ferrox_gguf.grammar.source import source_of
 from ferrox_gguf.json_types import Json
@@ -196,3 +199,24 @@ def test_one_compiled_grammar_serves_many_sequences_apart(view: View) -> None:
     assert takes(view, first, '{"a": 1')
     assert takes(view, second, '{"a": 2}')
     assert not first.finished
+
+
+def test_a_grammar_that_ran_into_a_limit_is_compiled_anew_for_the_next_sequence(view: View) -> None:
+    compiler = GrammarCompiler(view.tokenizer, LLParserLimits(max_lexer_states=400))
+    source = source_of(GrammarSpec(GrammarKind.JSON_SCHEMA, '{"type": "string", "pattern": "^[ab]*a[ab]{30}$"}'))
+
+    def written(text: str) -> int:
+        """Tokens that a model gets out before the constraint ends it; a mask is wanted at each."""
+        steps = GrammarGuide(compiler.compile(source), view.tokenizer, spoiled=lambda: compiler.forget(source))
+        for count, token in enumerate(view.ids(text)):
+            steps.mask()
+            try:
+                steps.accept(token)
+            except GenerationFailed:
+                return count
+        raise AssertionError("the pattern met no limit: this test says nothing")
+
+    letters = "".join(random.Random(1).choices("ab", k=2000))
+    first = written('"' + letters)
+    assert first > 20
+    assert written('"' + letters[::-1]) > first // 2
