@@ -110,5 +110,3 @@ LITERAL = ("gemma4", "lfm2")
 
 UNTYPED: Sequence[str] = [name for name in FORMS if name not in (*LITERAL, "deepseekv32")]
 """Syntaxes whose values are typed by the tool's schema."""
-
-
