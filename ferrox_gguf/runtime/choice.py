@@ -62,7 +62,8 @@ class Choice:
             self._read(event)
         elif isinstance(event, PromptProgress):
             progress = Progress(event.total, event.cache, event.processed, event.time_ms)
-            self._queue.put(Step(self._index, progress=progress))
+            so_far = Timings(event.cache, max(0, event.processed - event.cache), event.time_ms)
+            self._queue.put(Step(self._index, progress=progress, timings=so_far))
         elif isinstance(event, Ended):
             self._end(event)
         else:

@@ -126,7 +126,9 @@ class ChatAnswer:
         return b',"timings":' + orjson.dumps(timings_json(step.timings))
 
     def _progress(self, step: Step) -> bytes:
-        return b',"prompt_progress":' + orjson.dumps(progress_json(step.progress)) if step.progress else b""
+        if not step.progress:
+            return b""
+        return b',"prompt_progress":' + orjson.dumps(progress_json(step.progress)) + self._timings(step)
 
     def _probabilities(self, infos: Sequence[TokenInfo]) -> list[Json]:
         return probabilities_json(infos, self._asked.generation.post_sampling_probs)

@@ -35,10 +35,10 @@ def slot_json(slot: SlotSnapshot) -> dict[str, Json]:
         "params": short_settings(as_generation(slot.request, slot.seed)),
         "next_token": [
             {
-                "has_next_token": True,
+                "has_next_token": slot.is_processing,
                 "has_new_line": False,
-                "n_remain": slot.n_remaining,
-                "n_decoded": slot.n_decoded,
+                "n_remain": slot.n_remaining if slot.is_processing else -1,
+                "n_decoded": slot.n_decoded if slot.is_processing else 0,
             }
         ],
     }
