@@ -92,7 +92,10 @@ def allowed_origin(cors: CorsSettings, origin: str | None) -> str | None:
 
 
 def is_local(origin: str) -> bool:
-    return urlsplit(origin).hostname in ("localhost", "127.0.0.1", "::1")
+    try:
+        return urlsplit(origin).hostname in ("localhost", "127.0.0.1", "::1")
+    except ValueError:
+        return False
 
 
 def preflight_headers(cors: CorsSettings) -> list[tuple[bytes, bytes]]:
