@@ -118,15 +118,18 @@ def test_requests_with_different_adapters_at_once_say_what_they_say_alone(url: s
 
 
 def test_cached_cells_serve_only_the_set_that_read_them(url: str) -> None:
+    # No other test of this server begins like this, so nothing of it is held by anybody.
+    prompt = "Only here: " + PROMPT
+
     def cached(lora: list) -> int:
-        body = {"prompt": PROMPT * 2, "n_predict": 1, "lora": lora}
+        body = {"prompt": prompt, "n_predict": 1, "lora": lora}
         return post(url + "/completion", body).json()["timings"]["cache_n"]
 
     deep = [{"id": 1, "scale": 1.0}]
-    assert cached([]) < len(PROMPT) * 2 - 1
-    assert cached([]) == len(PROMPT) * 2 - 1
+    assert cached([]) == 0
+    assert cached([]) == len(prompt) - 1
     assert cached(deep) == 0
-    assert cached([*deep, {"id": 0, "scale": 0.0}]) == len(PROMPT) * 2 - 1  # the same set, spelled otherwise
+    assert cached([*deep, {"id": 0, "scale": 0.0}]) == len(prompt) - 1  # the same set, spelled otherwise
 
 
 def test_the_flags_scale_applies_from_the_start_unless_told_otherwise(folder: Path, url: str) -> None:
