@@ -19,8 +19,9 @@ POLLED = frozenset({"/health", "/v1/health", "/models", "/v1/models", "/props", 
 class AccessLog:
     """method, path, status, seconds to the first and to the last byte, and who asked. Never a query or a body."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, prefix: str = "") -> None:
         self._app = app
+        self._polled = {prefix + path for path in POLLED}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope[UNWRAPPED] = send
@@ -40,7 +41,7 @@ class AccessLog:
         finally:
             host = (scope.get("client") or ("unix",))[0]
             took = time.perf_counter() - began
-            level = logging.DEBUG if scope["path"] in POLLED and status < 400 else logging.INFO
+            level = logging.DEBUG if scope["path"] in self._polled and status < 400 else logging.INFO
             # As it came: decoded, a path may have line breaks.
             path = scope["raw_path"].decode("latin-1")
             logger.log(level, "%s %s %d %.3fs/%.3fs %s", scope["method"], path, status, first, took, host)

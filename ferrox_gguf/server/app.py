@@ -26,7 +26,7 @@ def create_app(state: ServerState) -> ASGIApp:
     app = Starlette(routes=routes, exception_handlers={HTTPException: http_error, FerroxError: ferrox_error})
     app.router.redirect_slashes = False
     app.state.server = state
-    return AccessLog(RequestIds(Failures(Gate(BodyLimit(app), state))))
+    return AccessLog(RequestIds(Failures(Gate(BodyLimit(app), state))), state.settings.server.api_prefix)
 
 
 def routes_of(settings: ServerSettings) -> list[BaseRoute]:
