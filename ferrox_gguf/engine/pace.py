@@ -42,8 +42,9 @@ class Pace:
         if not self._prompt_ms:
             return min(_FIRST_GUESS, self._n_ubatch)
         fixed = self._decode_cost(decoding)
-        # Where one pass alone takes longer than a step should, tokens worth another pass are read with it.
-        left = self.budget_ms - fixed if decoding else max(ALONE_MS - fixed, fixed)
+        # Where one pass alone takes longer than a step should, tokens worth another pass are read with it. Beside
+        # answers that fill the budget, a prompt still gets half of it, or many answers would keep each newcomer out.
+        left = max(self.budget_ms - fixed, self.budget_ms / 2) if decoding else max(ALONE_MS - fixed, fixed)
         return max(_LEAST, min(self._n_ubatch, int(left / self._prompt_ms)))
 
     def prompt_ms(self, tokens: int) -> float:
