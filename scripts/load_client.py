@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Show that N clients stream at the same time, not one after another.
 
-usage: load_client.py [--url http://127.0.0.1:8080] [--clients 8] [--tokens 64] [--api-key KEY]
+usage: load_client.py [--url http://127.0.0.1:8080] [--clients 8] [--tokens 128] [--api-key KEY]
 
 Each client asks for one streamed chat answer; all start together. A row is a client, a column a slice of time, and a
 mark says that tokens arrived in it. Below: when the first tokens came, and for how much of the time in which anybody
@@ -57,7 +57,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--url", default="http://127.0.0.1:8080")
     parser.add_argument("--clients", type=int, default=8)
-    parser.add_argument("--tokens", type=int, default=64)
+    parser.add_argument("--tokens", type=int, default=128)
     parser.add_argument("--api-key", default="")
     return parser.parse_args()
 
