@@ -179,7 +179,7 @@ class LlamaExecutor:
         voice = self._voices[row.sequence]
         try:
             if voice.plain:
-                sampled: tuple[Sampled, ...] = (Sampled(voice.sampler.sample(self._context, index)),)
+                sampled: tuple[Sampled, ...] = (Sampled(voice.sampler.sample(self._context, index, self._candidates)),)
                 finished = False
             else:
                 sampled, finished = self._draw_guided(voice, index)
@@ -218,18 +218,14 @@ class LlamaExecutor:
 
     def _draw_one(self, voice: Voice, index: int) -> Sampled:
         """Draw, let the guide check, draw again under its mask if it refuses."""
-        logits, candidates, guide = self._context.logits(index), self._candidates, voice.guide
-        candidates.fill(logits)
-        token = voice.sampler.draw(candidates)
+        logits, candidates, guide, sampler = self._context.logits(index), self._candidates, voice.guide, voice.sampler
+        sampler.fill(candidates, logits)
+        token = sampler.draw(candidates)
         for _ in range(_DRAWS):
             if guide is None or guide.allows(token):
                 break
-            mask = guide.mask()
-            if mask is None:
-                candidates.fill(logits)
-            else:
-                candidates.fill_allowed(logits, mask)
-            token = voice.sampler.draw(candidates)
+            sampler.fill(candidates, logits, guide.mask())
+            token = sampler.draw(candidates)
         request, sampled = voice.request, Sampled(token)
         if request.n_probs:
             if request.post_sampling_probs:

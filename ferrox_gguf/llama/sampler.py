@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 import llama_cpp as ll
+import numpy as np
+from numpy.typing import NDArray
 
 from ferrox_gguf.errors import InvalidField
 from ferrox_gguf.llama.candidates import Candidates
@@ -29,6 +32,8 @@ _BY_SQUEEZED = {name.replace("_", ""): name for name in _NAMES}
 _MIROSTAT_CANDIDATES = 100
 _MAX_LOOK_BACK = 2**20
 """llama.cpp reserves a ring of this many tokens a sequence."""
+_MOST_WATCHED = 512
+"""Tokens that biases and penalties may move, for which a shortlist is still made."""
 
 
 def sampler_name(name: str) -> str | None:
@@ -54,6 +59,11 @@ class Sampler:
         self._look_back = _look_back(sampling.repeat_last_n, n_context)
         self._dry_look_back = _look_back(sampling.dry_penalty_last_n, n_context)
         self._greedy = _is_greedy(sampling, vocab)
+        self._best = 0 if self._greedy else _best_that_matter(sampling)
+        self._biased = frozenset(token for token, _ in _biases(sampling, vocab))
+        self._recent: deque[int] = deque(maxlen=self._look_back if _penalises(sampling) else 0)
+        if len(self._biased) + (self._recent.maxlen or 0) > _MOST_WATCHED:
+            self._best = 0
         params = ll.llama_sampler_chain_default_params()
         params.no_perf = True
         self._pointer: Any = ll.llama_sampler_chain_init(params)
@@ -66,15 +76,31 @@ class Sampler:
             self.close()
             raise
 
-    def sample(self, context: Context, row: int) -> int:
-        """Draw from one row of the last batch and accept the token; everything happens inside llama.cpp.
+    def sample(self, context: Context, row: int, candidates: Candidates) -> int:
+        """Draw from one row of the last batch and accept the token.
 
         Where nothing but the largest logit can win, that is looked up: a fifth of the time, and it is every step's.
         """
         if self._greedy:
             return int(context.logits(row).argmax())
+        if self._best:
+            self.fill(candidates, context.logits(row))
+            token = self.draw(candidates)
+            self.accept(token)
+            return token
         context.require_output(row)
         return int(ll.llama_sampler_sample(self._pointer, context.pointer, row))
+
+    def fill(self, candidates: Candidates, logits: NDArray[np.float32], mask: bytes | None = None) -> None:
+        """Put in every candidate that this chain could choose (and the mask allows): all of them, or a shortlist.
+
+        Raises NothingAllowed when the mask allows none.
+        """
+        watched: Collection[int] = self._biased | set(self._recent) if self._best else ()
+        if mask is None:
+            candidates.fill(logits, self._best, watched)
+        else:
+            candidates.fill_allowed(logits, mask, self._best, watched)
 
     def draw(self, candidates: Candidates) -> int:
         """Draw from candidates, which are cut and reordered; the token is not accepted yet.
@@ -86,6 +112,7 @@ class Sampler:
 
     def accept(self, token: int) -> None:
         """Remember a token that was taken."""
+        self._recent.append(token)
         ll.llama_sampler_accept(self._pointer, token)
 
     def prime(self, tokens: Sequence[int]) -> None:
@@ -95,6 +122,7 @@ class Sampler:
             accept, pointer = ll.llama_sampler_accept, self._pointer
             for token in tokens[-look_back:]:
                 accept(pointer, token)
+            self._recent.extend(tokens[-look_back:])
 
     @property
     def history(self) -> int:
@@ -102,8 +130,8 @@ class Sampler:
         sampling = self._sampling
         if sampling.mirostat:
             return 0
-        penalised = sampling.repeat_penalty != 1.0 or sampling.presence_penalty or sampling.frequency_penalty
-        return max(self._look_back if penalised else 0, self._dry_look_back if sampling.dry_multiplier else 0)
+        penalised = self._look_back if _penalises(sampling) else 0
+        return max(penalised, self._dry_look_back if sampling.dry_multiplier else 0)
 
     def close(self) -> None:
         if self._pointer:
@@ -125,9 +153,9 @@ class Sampler:
             else:
                 yield ll.llama_sampler_init_mirostat_v2(self.seed, sampling.mirostat_tau, sampling.mirostat_eta)
             return
-        order = DEFAULT_ORDER if sampling.samplers is None else [sampler_name(name) for name in sampling.samplers]
+        order = _order(sampling)
         for name in order:
-            if name is not None and name != "adaptive_p":
+            if name != "adaptive_p":
                 yield self._makers()[name]()
         if "adaptive_p" in order:
             yield ll.llama_sampler_init_adaptive_p(sampling.adaptive_target, sampling.adaptive_decay, self.seed)
@@ -152,9 +180,20 @@ class Sampler:
         }
 
 
+def _order(sampling: Sampling) -> list[str]:
+    """The samplers of the chain, by their long names; unknown ones left out, as llama-server does."""
+    if sampling.samplers is None:
+        return list(DEFAULT_ORDER)
+    return [known for name in sampling.samplers if (known := sampler_name(name)) is not None]
+
+
+def _penalises(sampling: Sampling) -> bool:
+    return (sampling.repeat_penalty, sampling.presence_penalty, sampling.frequency_penalty) != (1.0, 0.0, 0.0)
+
+
 def _is_greedy(sampling: Sampling, vocab: Vocab) -> bool:
     """Does the chain always choose the largest logit as the model gave it?"""
-    order = DEFAULT_ORDER if sampling.samplers is None else [sampler_name(name) for name in sampling.samplers]
+    order = _order(sampling)
     return (
         sampling.temperature <= 0.0
         and "temperature" in order
@@ -164,9 +203,31 @@ def _is_greedy(sampling: Sampling, vocab: Vocab) -> bool:
         and sampling.typical_p >= 1.0
         and sampling.xtc_probability <= 0.0
         and sampling.dry_multiplier == 0.0
-        and (sampling.repeat_penalty, sampling.presence_penalty, sampling.frequency_penalty) == (1.0, 0.0, 0.0)
+        and not _penalises(sampling)
         and not _biases(sampling, vocab)
     )
+
+
+def _best_that_matter(sampling: Sampling) -> int:
+    """How many of the largest logits the chain looks at, whatever the others are; 0: at all of them.
+
+    That is top_k's k, unless a sampler before it looks further. Biases and penalties move only the tokens they name.
+    """
+    order = _order(sampling)
+    if sampling.mirostat or sampling.top_k <= 0 or "top_k" not in order:
+        return 0
+    looks_at_all = {
+        "dry": sampling.dry_multiplier != 0.0,
+        "top_n_sigma": sampling.top_n_sigma > 0.0,
+        "typ_p": sampling.typical_p < 1.0,
+        "top_p": sampling.top_p < 1.0,
+        "min_p": sampling.min_p > 0.0,
+        "xtc": sampling.xtc_probability > 0.0,
+        "temperature": sampling.dynatemp_range != 0.0,
+        "infill": True,
+    }
+    before = order[: order.index("top_k")]
+    return 0 if any(looks_at_all.get(name, False) for name in before) else sampling.top_k
 
 
 def _biases(sampling: Sampling, vocab: Vocab) -> list[tuple[int, float]]:
