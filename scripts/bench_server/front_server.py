@@ -3,8 +3,8 @@
 usage: front_server.py --host HOST --port PORT
 
 The script thinks for half of each answer, then writes content; tools are offered, so every stage of the chain works for
-its living. The next step is drawn when the event loop has delivered the one before, so the engine goes exactly as fast
-as the front carries and nothing waits to be merged.
+its living. The engine may be AHEAD steps before the event loop, as a real one computes while the last step is sent, so
+neither waits for the other; no more than that, so the engine goes as fast as the front carries and no frame is merged.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from ferrox_gguf.settings import ReasoningSettings, ServerSettings, Settings
 
 STREAMS = 64
 CONTEXT = 1 << 20
+AHEAD = 4
 MARKERS = ("<|im_start|>", "<|im_end|>", "<think>", "</think>", "<tool_call>", "</tool_call>")
 
 TEMPLATE = (
@@ -56,8 +57,7 @@ class Script:
         self._loop = loop
         self._said: dict[int, int] = {}
         self._limits: dict[int, int] = {}
-        self._delivered = threading.Event()
-        self._delivered.set()
+        self._ahead = threading.Semaphore(AHEAD)
 
     def open(self, handle: int, request: SequenceRequest) -> int:
         self._said[handle], self._limits[handle] = 0, request.max_tokens
@@ -76,10 +76,9 @@ class Script:
         raise NotImplementedError("nothing is saved here")
 
     def execute(self, plan: BatchPlan) -> Outcome:
-        self._delivered.wait(1)
-        self._delivered.clear()
+        self._ahead.acquire(timeout=1)
         # Behind the last step's hand-off in the event loop's queue.
-        self._loop.call_soon_threadsafe(self._delivered.set)
+        self._loop.call_soon_threadsafe(self._ahead.release)
         drawn = {
             index: Drawn((Sampled(self._next(row.sequence)),))
             for index, row in enumerate(plan.rows)

@@ -116,7 +116,7 @@ def test_drawing_from_the_shortlist_is_drawing_from_the_whole_vocabulary(
         {"samplers": ("min_p", "temperature")},
         {"dynatemp_range": 0.5, "samplers": ("temperature", "top_k")},
         {"repeat_penalty": 1.1, "repeat_last_n": 1000},
-        {"logit_bias": tuple((token, -1.0) for token in range(200)), "top_k": 100},
+        {"logit_bias": tuple((token, -1.0) for token in range(200)), "top_k": 400},
     ],
 )
 def test_a_chain_that_looks_at_every_logit_gets_every_one(dense: LoadedModel, change: dict[str, object]) -> None:
