@@ -38,13 +38,18 @@ class Keeper:
         self._token_ms = 0.0
         self._saving: dict[int, int] = {}
 
-    def keep(self, slot: Slot) -> None:
-        """Save what the slot holds, if it is worth it and not kept elsewhere; call before its cells go."""
-        if self.archive.limit == 0 or slot.held < LEAST or slot.held * self._token_ms > self.budget_ms:
-            return
+    def keep(self, slot: Slot) -> bool:
+        """Save what the slot holds, if it is worth it and not kept elsewhere; call before its cells go.
+
+        False when it would be lost, although it is worth something.
+        """
+        if slot.held < LEAST:
+            return True
+        if self.archive.limit == 0 or slot.held * self._token_ms > self.budget_ms:
+            return False
         tokens = slot.tokens[: slot.held]
         if self.archive.covers(tokens, slot.lora, _SLACK) or self._lives_on(slot, tokens):
-            return
+            return True
         self.budget_ms -= slot.held * self._token_ms
         key = self._new_key()
         self._operations.append(Save(slot.index, key))
@@ -52,6 +57,7 @@ class Keeper:
         self._own(each.key for each in slot.checkpoints)
         for useless in self.archive.add(Entry(key, tokens, slot.lora, tuple(slot.checkpoints))):
             self._release_entry(useless)
+        return True
 
     def checkpoint(self, slot: Slot) -> None:
         """Save what a later cut to the present length would need."""

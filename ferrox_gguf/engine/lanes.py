@@ -22,6 +22,8 @@ from ferrox_gguf.engine.stats import Counters
 from ferrox_gguf.request import LoraScale
 
 _FILLING = (Share, Restore, Rewind)
+_FEW_CELLS = 256
+"""Cells that cost nothing to pass over: llama.cpp rounds up to as many."""
 _WORTH_RESTORING = 64
 """Tokens by which a kept state must beat the best slot: a copy back costs some milliseconds."""
 
@@ -199,6 +201,21 @@ class Lanes:
         # Clearing one owner of shared cells frees nothing, so a slot with cells of its own goes first.
         self.evict(min(idle, key=lambda slot: (self.cells.private(slot.index) == 0, slot.last_used)))
         return True
+
+    def clear_idle(self, running: int) -> None:
+        """Move what idle slots hold to memory, the least recently used first, while it outweighs what runs.
+
+        llama.cpp's attention passes over every cell of the cache in every step, whoever's it is.
+        running: tokens of the sequences that have a slot.
+        """
+        idle = [slot for slot in self.slots if slot.idle and slot.held]
+        weight = sum(self.cells.private(slot.index) for slot in idle)
+        for slot in sorted(idle, key=lambda slot: slot.last_used):
+            if weight <= max(running, _FEW_CELLS):
+                return
+            weight -= self.cells.private(slot.index)
+            if self.keeper.keep(slot):
+                self.cut(slot, 0)
 
     def spare(self, keep: frozenset[int]) -> int:
         """Cells that are free or that evicting idle slots, but for these, would free."""

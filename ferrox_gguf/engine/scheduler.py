@@ -102,6 +102,8 @@ class Scheduler:
         started = seating.admit(now_ms) if seating.waiting else []
         for sequence in [*started, *seating.fork()]:
             self._report_progress(sequence, sequence.began_ms)
+        if started and self.layout.clear_idle:
+            self._clear_idle()
         ready = [s for s in running if s.phase is Phase.RUNNING]
         lora = self._lora_turns.choose([s.request.lora for s in ready])
         ready = [s for s in ready if s.request.lora == lora]
@@ -201,6 +203,12 @@ class Scheduler:
         sequence.truncated = True
         self.counters.ended_for_room += 1
         self._end(sequence, StopType.LIMIT, now_ms)
+
+    def _clear_idle(self) -> None:
+        """Saving delays this step: by no more than what is left of half of one."""
+        keeper = self.lanes.keeper
+        keeper.budget_ms = min(keeper.budget_ms, self.layout.step_budget_ms / 2)
+        self.lanes.clear_idle(sum(len(sequence.tokens) for sequence in self._seating.running))
 
     def _relieve(self, now_ms: float) -> None:
         """llama.cpp found no cells although the ledger had some: give up what is idle, ask for less, then step back."""

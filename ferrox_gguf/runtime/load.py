@@ -85,6 +85,8 @@ def assemble(settings: Settings, loop: asyncio.AbstractEventLoop) -> Assembled:
         context_shift=settings.context.context_shift,
         step_budget_ms=settings.schedule.step_budget_ms,
         cache_ram_mib=settings.cache.ram_mib,
+        # Whoever saves slots to files expects to find in a slot what was asked there.
+        clear_idle=settings.cache.save_idle_slots and not settings.cache.slot_save_path,
         similarity=settings.cache.slot_prompt_similarity,
         checkpoints=settings.cache.checkpoints,
         checkpoint_step=settings.cache.checkpoint_min_step,

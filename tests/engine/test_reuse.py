@@ -36,7 +36,7 @@ def loaded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 def engine_of(loaded: LoadedModel, **changes: object) -> EngineLoop:
     loaded.context.memory.clear_all()
-    options: dict[str, object] = {"cache_ram_mib": 64, "checkpoint_step": 100, **changes}
+    options: dict[str, object] = {"cache_ram_mib": 64, "clear_idle": True, "checkpoint_step": 100, **changes}
     return build_engine(loaded, **options)  # type: ignore[arg-type]
 
 

@@ -223,6 +223,43 @@ def test_the_oldest_unused_cells_are_evicted_first() -> None:
     assert [slot.held for slot in stepper.scheduler.lanes.slots] == [0, 100, 100]
 
 
+def test_idle_slots_that_outweigh_what_runs_move_to_memory_and_come_back() -> None:
+    stepper = Stepper(layout(n_cells=4096, cache_bytes=-1, clear_idle=True))
+    prompts = [range(first, first + 300) for first in (1000, 2000, 3000)]
+    for prompt in prompts:
+        stepper.submit(prompt, max_tokens=2)
+        stepper.run()
+    stepper.submit(range(10), max_tokens=2)
+    stepper.step()
+    # The newest of the old prompts alone is more than the new one and the 256 cells that cost nothing.
+    assert sum(slot.held for slot in stepper.scheduler.lanes.slots if slot.idle) == 0
+    stepper.run()
+    again = stepper.submit(prompts[0], max_tokens=2)
+    stepper.run()
+    assert stepper.ended(again).timings.cache_tokens == 299
+    assert stepper.said(again) == expected(prompts[0], 2)
+
+
+@pytest.mark.parametrize("change", [{"clear_idle": False}, {"cache_bytes": 0}])
+def test_idle_slots_keep_what_they_hold_where_it_would_be_lost_or_shall_stay(change: dict[str, object]) -> None:
+    stepper = Stepper(layout(**{"n_cells": 4096, "cache_bytes": -1, "clear_idle": True, **change}))
+    for first in (1000, 2000, 3000):
+        stepper.submit(range(first, first + 300), max_tokens=2)
+        stepper.run()
+    stepper.submit(range(10), max_tokens=2)
+    stepper.step()
+    assert sum(slot.held for slot in stepper.scheduler.lanes.slots if slot.idle) == 3 * 301
+
+
+def test_idle_slots_stay_while_what_runs_outweighs_them() -> None:
+    stepper = Stepper(layout(n_cells=4096, cache_bytes=-1, clear_idle=True))
+    stepper.submit(range(1000, 1300), max_tokens=2)
+    stepper.run()
+    stepper.submit(range(2000, 2400), max_tokens=2)
+    stepper.step()
+    assert [slot.held for slot in stepper.scheduler.lanes.slots if slot.idle and slot.held] == [301]
+
+
 def test_an_answer_that_fills_its_slot_ends_truncated() -> None:
     stepper = Stepper(layout(slot_context=32))
     handle = stepper.submit(range(20))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ferrox_gguf.cli.flags.flag import NOT_YET, Flag, Group, State
+from ferrox_gguf.cli.flags.flag import Flag, Group
 from ferrox_gguf.cli.flags.values import folder, integer, number
 
 ROWS = (
@@ -38,9 +38,7 @@ ROWS = (
         group=Group.CACHE,
         env=("LLAMA_ARG_CACHE_IDLE_SLOTS",),
         sets="cache.save_idle_slots",
-        state=State.ACCEPTED,
-        why=NOT_YET,
-        help="move what an idle slot holds there when the slot is needed",
+        help="move what idle slots hold there when it outweighs what runs (not with --slot-save-path)",
     ),
     Flag(
         names=("-ctxcp", "--ctx-checkpoints", "--swa-checkpoints"),
