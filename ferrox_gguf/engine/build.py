@@ -25,6 +25,7 @@ def layout_of(
     return Layout(
         n_slots=context.n_slots,
         n_cells=traits.n_cells,
+        shares_cells=traits.shares_cells,
         slot_context=context.slot_context,
         n_batch=context.n_batch,
         n_ubatch=context.n_ubatch,

@@ -118,7 +118,8 @@ class LlamaExecutor:
         model, options = self._loaded.model, self._loaded.options
         name = model.meta("general.name") or Path(options.path).name
         cells = f"{options.cache_type_k.value}/{options.cache_type_v.value}"
-        return f"{name}, {model.description}, {model.n_params} parameters, {cells} cells"
+        shared = "" if self._memory.traits.shares_cells else ", a cache for each slot"
+        return f"{name}, {model.description}, {model.n_params} parameters, {cells} cells{shared}"
 
     def execute(self, plan: BatchPlan) -> Outcome:
         lost, saved, save_ms = self._states.operate(plan.operations)

@@ -38,7 +38,7 @@ class Lanes:
     def __init__(self, layout: Layout, counters: Counters, first_position: Callable[[int], int]) -> None:
         self.layout = layout
         self.slots = tuple(Slot(index) for index in range(layout.n_slots))
-        self.cells = CellLedger(layout.n_cells, layout.n_slots)
+        self.cells = CellLedger(layout.n_cells if layout.shares_cells else 0, layout.n_slots)
         self._operations: list[Operation] = []
         self.keeper = Keeper(layout, self.slots, self._operations)
         self._counters = counters
@@ -110,12 +110,15 @@ class Lanes:
             self.cut(slot, placement.length)
 
     def share(self, source: Slot, target: Slot, offer: Reuse) -> None:
-        """Target begins with a prefix of source, in the same cells."""
+        """Target begins with a prefix of source, in the same cells where there is one cache."""
         self.keeper.keep(target)
         self.cut(target, 0)
         key = offer.checkpoint.key if offer.checkpoint else -1
         self._operations.append(Share(source.index, target.index, offer.length, key))
-        self.cells.share(source.index, target.index, offer.length)
+        if self.layout.shares_cells:
+            self.cells.share(source.index, target.index, offer.length)
+        else:
+            self.cells.grow(target.index, offer.length)
         self.keeper.inherit(source.checkpoints, target, offer.length)
         target.held = offer.length
         self._counters.shared_tokens += offer.length

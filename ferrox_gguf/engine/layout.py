@@ -10,6 +10,7 @@ class Layout:
     """Sizes in tokens.
 
     n_cells: the cache over all slots; 0: it does not grow with tokens.  slot_context: what one request may use.
+    shares_cells: all slots have one cache; else each has its own of slot_context cells, and a shared prefix is copied.
     n_batch: rows of one decode; n_ubatch: prompt tokens of one step at most.
     window, recurrent, can_shift: as in llama.memory.MemoryTraits.  end_tokens: ids that end generation.
     context_shift: go on past slot_context by forgetting early tokens.  adds_bos: the prompt's first token is BOS.
@@ -23,6 +24,7 @@ class Layout:
     n_slots: int
     n_cells: int
     slot_context: int
+    shares_cells: bool = True
     n_batch: int = 2048
     n_ubatch: int = 512
     window: int = 0

@@ -102,7 +102,7 @@ class Scheduler:
         started = seating.admit(now_ms) if seating.waiting else []
         for sequence in [*started, *seating.fork()]:
             self._report_progress(sequence, sequence.began_ms)
-        if started and self.layout.clear_idle:
+        if started and self.layout.clear_idle and self.layout.shares_cells:
             self._clear_idle()
         ready = [s for s in running if s.phase is Phase.RUNNING]
         lora = self._lora_turns.choose([s.request.lora for s in ready])
@@ -115,6 +115,9 @@ class Scheduler:
             self._add_readers(
                 rows, [s for s in ready if s.handle not in served and s.phase is Phase.RUNNING], decoding, now_ms
             )
+        if not self.layout.shares_cells:
+            # llama.cpp computes slots with caches of their own together only where they are neighbours in the batch.
+            rows.sort(key=lambda row: row.slot)
         return BatchPlan(self.lanes.take_operations(), tuple(rows), lora, decoding)
 
     def commit(self, plan: BatchPlan, outcome: Outcome, now_ms: float) -> list[Event]:

@@ -52,6 +52,7 @@ class Seating:
                 reuse=reuse,
                 similarity=self._layout.similarity,
                 chunks=request.n_cache_reuse > 0 and self._layout.can_shift,
+                copies=not self._layout.shares_cells,
                 usable=self._lanes.usable,
             )
             if placement is None and request.id_slot >= 0:
@@ -139,7 +140,7 @@ class Seating:
 
     def _has_room_for(self, sequence: Sequence, placement: Placement) -> bool:
         """Would its own tokens find cells without putting a running sequence out?"""
-        if not self.running or not self._layout.n_cells:
+        if not self.running or not self._lanes.cells.n_cells:
             return True
         needed = len(sequence.tokens) - placement.length + 1
         for other in self.running:

@@ -63,7 +63,7 @@ class DecodeFailed(Exception):
 
 
 class Context:
-    """Decodes batches for up to `n_slots` sequences that share one cache of `n_ctx` cells.
+    """Decodes batches for up to `n_slots` sequences, which share one cache of `n_ctx` cells or have equal parts of it.
 
     slot_context: tokens (prompt and answer) that one request may have.
     Raises StartupError when llama.cpp cannot make it (too large a context, an impossible combination).
@@ -76,11 +76,12 @@ class Context:
         if not 1 <= self.n_slots <= library.max_sequences():
             raise StartupError(f"the number of slots must be between 1 and {library.max_sequences()}")
         total, limit = context_sizes(options, model.n_ctx_train)
+        unified = _is_unified(model, options)
         refuse_too_large(model, options, total)
         n_batch = min(options.n_batch, options.n_ubatch) if self.embeds else options.n_batch
         self.n_outputs_max = options.n_outputs or (n_batch if self.embeds or model.has_encoder else self.n_slots)
         library.forget_errors()
-        pointer = ll.llama_init_from_model(model.pointer, self._params(options, total, n_batch))
+        pointer = ll.llama_init_from_model(model.pointer, self._params(options, total, n_batch, unified=unified))
         if not pointer:
             reason = library.first_error() or "llama.cpp gave no reason"
             raise StartupError(f"cannot make a context of {total} tokens for {options.path}: {reason}")
@@ -94,10 +95,17 @@ class Context:
         )
         self.causal = bool(ll.llama_get_causal_attn(pointer))
         self.batch = Batch(self.n_batch)
-        self.memory = Memory(self.pointer, model, n_cells=self.n_ctx, n_slots=self.n_slots, swa_full=options.swa_full)
+        self.memory = Memory(
+            self.pointer,
+            model,
+            n_cells=self.n_ctx,
+            n_slots=self.n_slots,
+            swa_full=options.swa_full,
+            shares_cells=unified,
+        )
         self._n_vocab = int(ll.llama_vocab_n_tokens(ll.llama_model_get_vocab(model.pointer)))
 
-    def _params(self, options: ModelOptions, total: int, n_batch: int) -> Any:
+    def _params(self, options: ModelOptions, total: int, n_batch: int, *, unified: bool) -> Any:
         params = ll.llama_context_default_params()
         threads = options.n_threads if options.n_threads > 0 else default_threads()
         params.n_ctx = total
@@ -124,7 +132,7 @@ class Context:
         params.offload_kqv = options.kv_offload
         params.op_offload = options.op_offload
         params.swa_full = options.swa_full
-        params.kv_unified = True
+        params.kv_unified = unified
         params.no_perf = True
         return params
 
@@ -213,6 +221,17 @@ def context_sizes(options: ModelOptions, n_ctx_train: int) -> tuple[int, int]:
     if options.n_ctx_per_slot:
         limit = min(limit, options.n_ctx_per_slot)
     return total, min(limit, n_ctx_train)
+
+
+def _is_unified(model: Model, options: ModelOptions) -> bool:
+    """Is there one cache for all slots? Else each has its own, and attention passes over nobody else's cells.
+
+    Embeddings read many inputs in one batch, whatever their slots are. What a window or a recurrent state has left
+    behind is in no saved state, so that where each slot had its own, a prefix could seldom be taken over from another.
+    """
+    if options.shares_context or options.embeddings or options.slots == 1:
+        return True
+    return model.is_recurrent or model.is_hybrid or (model.n_swa > 0 and not options.swa_full)
 
 
 def _round_up(tokens: int) -> int:

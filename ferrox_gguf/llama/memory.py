@@ -1,7 +1,9 @@
 """The cells behind a context: what each slot (llama.cpp `seq_id`) remembers; copied, cut, moved and saved.
 
-Cells are shared when one slot is copied to another (unified cache). This file refuses what llama.cpp would do wrongly
-without saying so; it does not know which tokens the cells hold (the engine does).
+Where all slots have one cache, a prefix that one takes over from another stays in the same cells; where each has its
+own, it is copied through memory: llama.cpp copies between caches only whole ones, and later than asked. This file
+refuses what llama.cpp would do wrongly without saying so; it does not know which tokens the cells hold (the engine
+does).
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ class MemoryTraits:
     window: sliding window in tokens, 0 when every cell is kept (`--swa-full` included).
     recurrent: the state of a slot is one whole: it can be copied as it is now, and not cut.
     can_shift: positions can be moved (context shift, chunk reuse).
+    shares_cells: all slots have one cache, and two may begin with the same cells.
     """
 
     n_cells: int
@@ -44,6 +47,7 @@ class MemoryTraits:
     window: int = 0
     recurrent: bool = False
     can_shift: bool = True
+    shares_cells: bool = True
 
     @property
     def can_cut(self) -> bool:
@@ -54,7 +58,9 @@ class MemoryTraits:
 class Memory:
     """Operations on the slots of one context. Call from the thread that decodes."""
 
-    def __init__(self, context: int, model: Model, *, n_cells: int, n_slots: int, swa_full: bool) -> None:
+    def __init__(
+        self, context: int, model: Model, *, n_cells: int, n_slots: int, swa_full: bool, shares_cells: bool = True
+    ) -> None:
         self._context = context
         self._pointer = ll.llama_get_memory(context)
         recurrent = model.is_recurrent or model.is_hybrid
@@ -65,6 +71,7 @@ class Memory:
             window=0 if swa_full else model.n_swa,
             recurrent=recurrent,
             can_shift=shifts,
+            shares_cells=shares_cells,
         )
 
     @property
@@ -106,7 +113,7 @@ class Memory:
         ll.llama_memory_clear(self._pointer, False)
 
     def share(self, source: int, target: int, length: int) -> bool:
-        """Let target (emptied first) begin with the first `length` tokens of source, in the same cells.
+        """Let target (emptied first) begin with the first `length` tokens of source, in the same cells if they can be.
 
         Window cells are copied: llama.cpp never takes a shared one back, so that the small window cache would fill up
         with cells that nobody sees. False: there was no room for the copy, and target is empty.
@@ -115,6 +122,11 @@ class Memory:
         if source == target or not self.holds(source, length):
             raise MemoryMisuse(f"slot {source} has no prefix of {length} tokens to share with slot {target}")
         self.clear(target)
+        if not self.traits.shares_cells:
+            if not self.restore(target, self.save(source)):
+                return False
+            self.cut(target, length)
+            return True
         whole = length == self.last_position(source) + 1
         begin, end = (-1, -1) if whole else (0, length)
         ll.llama_memory_seq_cp(self._pointer, self._checked(source), self._checked(target), begin, end)
@@ -172,6 +184,8 @@ class Memory:
         """Like share, for a prefix that only a checkpoint of source makes whole; source stays as it is."""
         if source == target or length > self.last_position(source) + 1:
             raise MemoryMisuse(f"slot {source} has no prefix of {length} tokens to share with slot {target}")
+        if not self.traits.shares_cells:
+            raise MemoryMisuse("a checkpoint goes with cells that two slots share")
         self.clear(target)
         ll.llama_memory_seq_cp(self._pointer, self._checked(source), self._checked(target), 0, length)
         return self._complete(target, state, length)

@@ -145,7 +145,8 @@ class ModelOptions:
     n_ctx: the cache's total; 0 the model's trained context.
     n_parallel: slots; -1 means AUTO_SLOTS which share the whole n_ctx.
     kv_unified: may one request use all of n_ctx (True), or only its n_ctx / n_parallel (False)?  None: True exactly
-        when n_parallel is -1, as llama-server decides.  The cells lie in one cache either way: only that can be shared.
+        when n_parallel is -1, as llama-server decides.  Slots that do not share have caches of their own, and attention
+        passes over none but its own sequence's cells.
     n_ctx_per_slot: what one request may use at most (`--kv-unified-per-slot`); 0 no such limit. With n_ctx 0 the
         total is this times the slots.
     n_threads: -1 all physical cores;  n_threads_batch: -1 as n_threads.

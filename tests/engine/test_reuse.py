@@ -24,12 +24,18 @@ CLOSE = 1e-3
 SYSTEM = byte_tokens("You are a careful assistant who answers in few words and never makes anything up. " * 2)
 QUESTIONS = [byte_tokens(f"Question {at}: what is {at} and {at + 1} together, and why?\n") for at in range(6)]
 WRITERS = {"dense": write_dense, "sliding": write_sliding, "recurrent": write_recurrent, "hybrid": write_hybrid}
+CACHES = [*[(kind, True) for kind in WRITERS], ("dense", False)]
+"""The kind of memory, and whether all slots have one cache. Where memory cannot be cut they always do."""
 
 
-@pytest.fixture(scope="module", params=list(WRITERS))
+@pytest.fixture(
+    scope="module", params=CACHES, ids=lambda each: f"{each[0]}, {'one cache' if each[1] else 'a cache a slot'}"
+)
 def loaded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LoadedModel]:
-    path: Path = WRITERS[request.param](tmp_path_factory.mktemp("reuse") / f"{request.param}.gguf")
-    model = LoadedModel.load(exact(path, n_ctx=1024, n_parallel=3))
+    kind, unified = request.param
+    path: Path = WRITERS[kind](tmp_path_factory.mktemp("reuse") / f"{kind}.gguf")
+    sizes = {"n_ctx": 1024} if unified else {"n_ctx_per_slot": 1024}
+    model = LoadedModel.load(exact(path, n_parallel=3, kv_unified=unified, **sizes))
     yield model
     model.close()
 
