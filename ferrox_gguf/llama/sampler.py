@@ -32,6 +32,8 @@ _BY_SQUEEZED = {name.replace("_", ""): name for name in _NAMES}
 _MIROSTAT_CANDIDATES = 100
 _MAX_LOOK_BACK = 2**20
 """llama.cpp reserves a ring of this many tokens a sequence."""
+_LARGE_VOCABULARY = 100_000
+"""Where numpy finds the shortlist sooner than llama.cpp sorts everything; with penalties it does anywhere."""
 _MOST_WATCHED = 512
 """Tokens that biases and penalties may move, for which a shortlist is still made."""
 
@@ -64,6 +66,7 @@ class Sampler:
         self._recent: deque[int] = deque(maxlen=self._look_back if _penalises(sampling) else 0)
         if len(self._biased) + (self._recent.maxlen or 0) > _MOST_WATCHED:
             self._best = 0
+        self._shortens = self._best > 0 and (bool(self._recent.maxlen) or vocab.n_tokens >= _LARGE_VOCABULARY)
         params = ll.llama_sampler_chain_default_params()
         params.no_perf = True
         self._pointer: Any = ll.llama_sampler_chain_init(params)
@@ -83,7 +86,7 @@ class Sampler:
         """
         if self._greedy:
             return int(context.logits(row).argmax())
-        if self._best:
+        if self._shortens:
             self.fill(candidates, context.logits(row))
             token = self.draw(candidates)
             self.accept(token)

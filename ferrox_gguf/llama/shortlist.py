@@ -1,7 +1,7 @@
 """The few tokens that can be drawn at all when a chain keeps the best k: llama.cpp need not sort a whole vocabulary.
 
-Filling, sorting and reading 49,000 candidates costs 0.19 ms a token (1.4 ms with penalties), as much as a thirtieth of
-a small model's step; the shortlist costs a fifth of that, and the draw is the same.
+Measured between two decodes, when all caches are cold: at 49k tokens llama.cpp's chain takes 0.16 ms (1.4 ms with
+penalties, which look every candidate up), at 262k 0.8 ms; the shortlist 0.17 and 0.23 ms, and the draw is the same.
 """
 
 from __future__ import annotations
