@@ -11,6 +11,12 @@ from __future__ import annotations
 _WEIGHT = 0.2
 _LEAST = 8
 """Prompt tokens read even when the answers alone fill the budget: a prompt must arrive some day."""
+EFFICIENT = 64
+"""Prompt tokens from which on llama.cpp's attention works in tiles; fewer cost a fifth more each, twice as much late in
+a long prompt. So smaller pieces would hold the answers beside them up for longer, only more smoothly.
+"""
+_STRETCH = 8
+"""Steps may take so many times their budget for that; on a machine where they would take longer, pieces are small."""
 _FIRST_GUESS = 32
 """Prompt tokens of the first step of all: on a slow machine a whole micro-batch would take many seconds."""
 ALONE_MS = 500.0
@@ -18,11 +24,16 @@ ALONE_MS = 500.0
 
 
 class Pace:
-    """budget_ms: what a step should take while any answer is being written."""
+    """budget_ms: what a step should take while any answer is being written.
 
-    def __init__(self, budget_ms: float, n_ubatch: int) -> None:
+    apart: slots have caches of their own; then llama.cpp computes a prompt's first token together with the answers'
+    and the others by themselves.
+    """
+
+    def __init__(self, budget_ms: float, n_ubatch: int, *, apart: bool = False) -> None:
         self.budget_ms = budget_ms
         self._n_ubatch = n_ubatch
+        self._efficient = EFFICIENT + int(apart)
         self._decode_ms: dict[int, float] = {}
         self._prompt_ms = 0.0
 
@@ -37,15 +48,24 @@ class Pace:
             each = rest / prompt_tokens
             self._prompt_ms = each if not self._prompt_ms else _blend(self._prompt_ms, each)
 
-    def allowance(self, decoding: int) -> int:
-        """Prompt tokens for the next step beside that many decoding rows."""
+    def allowance(self, decoding: int, oldest: int) -> int:
+        """Prompt tokens for the next step beside that many decoding rows. oldest: what the oldest prompt still wants.
+
+        A step is stretched beyond its budget for one prompt only: with several, each would wait for all of them.
+        """
         if not self._prompt_ms:
             return min(_FIRST_GUESS, self._n_ubatch)
         fixed = self._decode_cost(decoding)
-        # Where one pass alone takes longer than a step should, tokens worth another pass are read with it. Beside
-        # answers that fill the budget, a prompt still gets half of it, or many answers would keep each newcomer out.
-        left = max(self.budget_ms - fixed, self.budget_ms / 2) if decoding else max(ALONE_MS - fixed, fixed)
-        return max(_LEAST, min(self._n_ubatch, int(left / self._prompt_ms)))
+        stretched = self._efficient if self.prompt_ms(self._efficient) <= _STRETCH * self.budget_ms else 0
+        if decoding:
+            # Answers may fill the budget; prompts still get half of it, or many answers would keep newcomers out.
+            left = max(self.budget_ms - fixed, self.budget_ms / 2)
+        else:
+            # Where one pass alone takes longer than a step should, tokens worth another pass are read with it.
+            left = max(self.budget_ms - fixed, fixed)
+            stretched = max(stretched, int(max(ALONE_MS - fixed, fixed) / self._prompt_ms))
+        tokens = max(int(left / self._prompt_ms), min(oldest, stretched))
+        return max(_LEAST, min(self._n_ubatch, tokens))
 
     def prompt_ms(self, tokens: int) -> float:
         """What reading that many tokens is expected to take; 0.0 while nothing is known."""

@@ -37,7 +37,7 @@ class Scheduler:
         self.layout = layout
         self.counters = Counters()
         self.lanes = Lanes(layout, self.counters, first_position)
-        self.pace = Pace(layout.step_budget_ms, layout.n_ubatch)
+        self.pace = Pace(layout.step_budget_ms, layout.n_ubatch, apart=not layout.shares_cells)
         self._seating = Seating(layout, self.lanes, self.counters)
         self._lora_turns = LoraTurns()
         self._events: list[Event] = []
@@ -160,20 +160,22 @@ class Scheduler:
 
     def _add_readers(self, rows: list[PlanRow], readers: list[Sequence], taken: int, now_ms: float) -> None:
         """Give what is left of the step to prompts."""
+        if not readers:
+            return
         wanted = []
         for reader in readers:
             slot = self.lanes.slots[reader.slot]
             if slot.held in reader.marks:
                 self.lanes.keeper.checkpoint(slot)
             wanted.append(self._border(reader, slot.held) - slot.held)
-        allowance = min(self.pace.allowance(taken), self.layout.n_batch - taken, self._chunk_limit)
+        allowance = min(self.pace.allowance(taken, wanted[0]), self.layout.n_batch - taken, self._chunk_limit)
         for reader, share in zip(readers, fair_shares(wanted, allowance), strict=True):
             self.lanes.make_room(taken + share)
             count = min(share, self.lanes.cells.free - taken)
             if count > 0:
                 rows.append(self._row(reader, count))
                 taken += count
-        if not rows and readers:
+        if not rows:
             # Prompts fill every cell and none can go on: one must make room for the others.
             self._step_back(self._seating.running[-1], now_ms)
 

@@ -13,8 +13,9 @@ _LORA_STEPS = 16
 def fair_shares(wanted: Sequence[int], allowance: int) -> list[int]:
     """How many of `allowance` tokens each prompt may read. wanted: what each could read now, the oldest prompt first.
 
-    Half is the oldest prompt's, so that it arrives; the rest goes to whoever wants least, so that a short prompt does
-    not wait for a long one; what is left over is the oldest's again.
+    Half is the oldest prompt's, so that it arrives; the rest goes to those that it completes, the shortest first, so
+    that a short prompt does not wait for a long one. What is left over goes to the oldest: one large piece costs less
+    than several small ones.
     """
     shares = [0] * len(wanted)
     if not wanted:
@@ -22,9 +23,13 @@ def fair_shares(wanted: Sequence[int], allowance: int) -> list[int]:
     shares[0] = min(wanted[0], allowance if len(wanted) == 1 else allowance // 2)
     left = allowance - shares[0]
     for at in sorted(range(1, len(wanted)), key=lambda at: wanted[at]):
-        shares[at] = min(wanted[at], left)
-        left -= shares[at]
-    shares[0] += min(wanted[0] - shares[0], left)
+        if wanted[at] <= left:
+            shares[at] = wanted[at]
+            left -= shares[at]
+    for at, want in enumerate(wanted):
+        more = min(want - shares[at], left)
+        shares[at] += more
+        left -= more
     return shares
 
 

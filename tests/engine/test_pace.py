@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from ferrox_gguf.engine.pace import ALONE_MS, Pace
+import pytest
+
+from ferrox_gguf.engine.pace import ALONE_MS, EFFICIENT, Pace
 
 UBATCH = 512
+LONG = 10_000
 
 
 def machine(pace: Pace, *, fixed: float, token: float, steps: int, decoding: int = 0) -> int:
     """Let a machine with these costs (ms) run steps of what is allowed; the last allowance."""
     for _ in range(steps):
-        tokens = pace.allowance(decoding)
+        tokens = pace.allowance(decoding, LONG)
         pace.observe(decoding, tokens, fixed + token * tokens)
-    return pace.allowance(decoding)
+    return pace.allowance(decoding, LONG)
 
 
 def test_alone_a_prompt_gets_about_half_a_second_a_step() -> None:
@@ -32,15 +35,37 @@ def test_a_machine_whose_passes_are_slow_does_not_read_ever_fewer_tokens() -> No
 def test_beside_running_answers_a_step_stays_near_its_budget() -> None:
     pace = Pace(100.0, UBATCH)
     pace.observe(4, 0, 20.0)
-    tokens = machine(pace, fixed=20.0, token=2.0, steps=30, decoding=4)
-    assert 90.0 < 20.0 + 2.0 * tokens < 110.0
+    tokens = machine(pace, fixed=20.0, token=0.5, steps=30, decoding=4)
+    assert 90.0 < 20.0 + 0.5 * tokens < 110.0
 
 
 def test_answers_that_fill_the_budget_leave_a_prompt_half_of_it() -> None:
     pace = Pace(100.0, UBATCH)
     pace.observe(8, 0, 150.0)
-    tokens = machine(pace, fixed=150.0, token=2.0, steps=30, decoding=8)
-    assert 40.0 < 2.0 * tokens < 60.0
+    tokens = machine(pace, fixed=150.0, token=0.5, steps=30, decoding=8)
+    assert 40.0 < 0.5 * tokens < 60.0
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_long_prompt_is_read_in_pieces_that_attention_works_on_in_tiles(apart: bool) -> None:
+    """Where each slot has its own cache, one token of the piece is computed with the answers' tokens."""
+    pace = Pace(100.0, UBATCH, apart=apart)
+    pace.observe(4, 0, 40.0)
+    assert machine(pace, fixed=40.0, token=8.0, steps=30, decoding=4) - apart == EFFICIENT
+
+
+def test_on_a_machine_where_such_a_piece_would_stop_the_answers_for_long_pieces_are_small() -> None:
+    pace = Pace(100.0, UBATCH)
+    pace.observe(4, 0, 400.0)
+    assert machine(pace, fixed=400.0, token=40.0, steps=30, decoding=4) < 10
+
+
+@pytest.mark.parametrize("decoding", [0, 4])
+def test_a_step_is_stretched_for_one_prompt_only(decoding: int) -> None:
+    pace = Pace(100.0, UBATCH)
+    pace.observe(4, 0, 40.0)
+    machine(pace, fixed=40.0, token=8.0, steps=30, decoding=decoding)
+    assert pace.allowance(decoding, oldest=26) == 26
 
 
 def test_a_step_that_was_faster_than_its_decoding_alone_does_not_unlearn_what_tokens_cost() -> None:

@@ -407,15 +407,3 @@ def forget_everything(stepper: Stepper) -> None:
         lanes.forget(slot)
     lanes.keeper.forget_all()
     stepper.step()
-
-
-@pytest.mark.parametrize("decoding", [1, 8])
-def test_the_step_budget_decides_how_many_prompt_tokens_are_read_beside_answers(decoding: int) -> None:
-    from ferrox_gguf.engine.pace import Pace
-
-    pace = Pace(100.0, 512)
-    for _ in range(50):
-        pace.observe(decoding, 0, 5.0 * decoding)
-        pace.observe(decoding, 64, 5.0 * decoding + 64 * 3.0)
-    allowed = pace.allowance(decoding)
-    assert 5.0 * decoding + 3.0 * allowed == pytest.approx(100.0, abs=4.0)

@@ -19,7 +19,12 @@ def test_shares_use_the_allowance_and_give_nobody_more_than_it_wants(wanted: lis
 
 
 def test_a_short_prompt_is_read_whole_beside_a_long_one() -> None:
-    assert fair_shares([4000, 20, 300], 128) == [64, 20, 44]
+    assert fair_shares([4000, 20, 300], 128) == [108, 20, 0]
+
+
+def test_prompts_that_cannot_be_finished_wait_for_the_oldest() -> None:
+    assert fair_shares([600, 600, 600], 64) == [64, 0, 0]
+    assert fair_shares([40, 600, 500], 64) == [40, 24, 0]
 
 
 def test_one_adapter_set_keeps_its_turn_for_some_steps_and_then_gives_it_up() -> None:
