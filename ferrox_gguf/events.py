@@ -2,6 +2,9 @@
 
 Order within one choice: any number of deltas in the order the model wrote them, then exactly one Finish (or Failed).
 A dialect's non-streamed answer is these events, joined.
+
+All of them are values and never changed. Those that are made once a token are not declared frozen: making a frozen one
+costs four times as much, an eighth of all that a token costs on its way out.
 """
 
 from __future__ import annotations
@@ -11,14 +14,14 @@ from enum import Enum
 from typing import TypeAlias, Union
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ReasoningDelta:
     """More of the thought. text: never empty."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ContentDelta:
     """More of the answer. text: never empty."""
 
@@ -34,7 +37,7 @@ class ToolCallStart:
     id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ToolCallArguments:
     """The next fragment of a started call's compact JSON arguments. fragment: never empty."""
 
@@ -62,7 +65,7 @@ class StopType(Enum):
     WORD = "word"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Timings:
     """Milliseconds and counts of one sequence, as llama-server's `timings` reports them.
 
@@ -131,7 +134,7 @@ class Progress:
     time_ms: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Step:
     """What one hand-off from the engine made of one choice: zero or more output events and the tokens behind them.
 

@@ -89,7 +89,7 @@ class PromptProgress:
     time_ms: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Tokens:
     """Tokens sampled since the last hand-off, oldest first, and the timings so far.
 
