@@ -54,6 +54,14 @@ def test_the_least_recently_used_slot_is_taken_when_nothing_is_shared() -> None:
     assert put([500, 501], slots([1, 2], [3, 4])) == Placement(0)
 
 
+def test_a_short_beginning_of_a_long_text_is_read_rather_than_copied_with_all_of_it() -> None:
+    """Where slots have caches of their own, the whole state goes through memory."""
+    among = slots(list(range(1000)), [])
+    for length, copied in ((100, Placement(1)), (200, Placement(1, 0, 200))):
+        tokens = [*range(length), 5000]
+        assert place(tokens, (), among, wanted=-1, reuse=True, copies=True, usable=anything) == copied
+
+
 def test_the_last_token_of_a_prompt_is_always_evaluated() -> None:
     assert put([1, 2, 3], slots([1, 2, 3])) == Placement(0, 0, 2)
 

@@ -133,6 +133,37 @@ def test_simultaneous_prompts_with_one_beginning_read_it_once() -> None:
         assert stepper.said(handle) == expected([*system, 1000 + at, 2000 + at], 3)
 
 
+def test_slots_with_caches_of_their_own_copy_a_beginning_and_read_it_once() -> None:
+    stepper = Stepper(layout(shares_cells=False, n_cells=4 * 1024))
+    handles = [stepper.submit([*range(200), at, at], max_tokens=5) for at in (500, 600, 700)]
+    stepper.run()
+    assert [stepper.ended(handle).timings.cache_tokens for handle in handles] == [0, 200, 200]
+    assert [stepper.said(handle) for handle in handles] == [
+        expected([*range(200), at, at], 5) for at in (500, 600, 700)
+    ]
+    assert stepper.scheduler.lanes.cells.used == 3 * 206 == stepper.executor.cells_used
+
+
+def test_rows_of_slots_with_caches_of_their_own_come_in_the_order_of_the_slots() -> None:
+    """llama.cpp computes only neighbours together."""
+    stepper = Stepper(layout(shares_cells=False, n_cells=4 * 1024))
+    for slot in (2, 0, 3, 1):
+        stepper.submit(range(1000 * slot, 1000 * slot + 10), max_tokens=9, id_slot=slot)
+    stepper.run()
+    assert any(len(plan.rows) == 4 for plan in stepper.executor.plans)
+    for plan in stepper.executor.plans:
+        assert [row.slot for row in plan.rows] == sorted(row.slot for row in plan.rows)
+
+
+def test_a_prompt_that_fills_its_own_cache_takes_nothing_from_the_others() -> None:
+    stepper = Stepper(layout(shares_cells=False, n_cells=4 * 64, slot_context=64))
+    stepper.submit(range(100, 160), max_tokens=1)
+    stepper.run()
+    stepper.submit(range(200, 260), max_tokens=-1)
+    stepper.run()
+    assert sorted(slot.held for slot in stepper.scheduler.lanes.slots) == [0, 0, 60, 63]
+
+
 def test_several_answers_to_one_prompt_read_it_once() -> None:
     stepper = Stepper(layout())
     handles = [stepper.submit(range(200), max_tokens=4, group="g") for _ in range(4)]
@@ -355,6 +386,7 @@ prompts = st.lists(
     st.sampled_from([0, 3000, -1]),
     st.sampled_from([0, 3]),
     st.integers(0, 4),
+    st.booleans(),
 )
 def test_every_sequence_says_what_it_says_alone_whatever_runs_beside_it(
     prompts: list[tuple[int, int, int, int, bool]],
@@ -363,12 +395,15 @@ def test_every_sequence_says_what_it_says_alone_whatever_runs_beside_it(
     cache_bytes: int,
     checkpoints: int,
     lose: int,
+    shares_cells: bool,
 ) -> None:
     """The scripted executor refuses every operation that would serve wrong state, so each answer is also a proof."""
     window, recurrent = kind
+    shares_cells = shares_cells or window > 0 or recurrent
     stepper = Stepper(
         layout(
-            n_cells=n_cells,
+            n_cells=n_cells if shares_cells else 4 * 190,
+            shares_cells=shares_cells,
             slot_context=190,
             window=window,
             recurrent=recurrent,

@@ -20,10 +20,10 @@ TEXT = byte_tokens(
 )
 
 
-@pytest.fixture(scope="module")
-def loaded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LoadedModel]:
+@pytest.fixture(scope="module", params=[True, False], ids=["one cache", "a cache a slot"])
+def loaded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LoadedModel]:
     path: Path = write_dense(tmp_path_factory.mktemp("shift") / "one-layer.gguf", layers=1)
-    model = LoadedModel.load(exact(path, n_ctx=512, n_parallel=2, n_ctx_per_slot=256))
+    model = LoadedModel.load(exact(path, n_ctx=512, n_parallel=2, n_ctx_per_slot=256, kv_unified=request.param))
     yield model
     model.close()
 

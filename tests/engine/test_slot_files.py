@@ -25,10 +25,11 @@ MORE = byte_tokens("And so it goes on.")
 WRITERS = {"dense": write_dense, "sliding": write_sliding, "recurrent": write_recurrent, "hybrid": write_hybrid}
 
 
-@pytest.fixture(scope="module", params=list(WRITERS))
+@pytest.fixture(scope="module", params=[*WRITERS, "dense, a cache a slot"])
 def loaded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LoadedModel]:
-    path: Path = WRITERS[request.param](tmp_path_factory.mktemp("files") / f"{request.param}.gguf")
-    model = LoadedModel.load(exact(path, n_parallel=2))
+    kind, _, apart = request.param.partition(", ")
+    path: Path = WRITERS[kind](tmp_path_factory.mktemp("files") / f"{kind}.gguf")
+    model = LoadedModel.load(exact(path, n_parallel=2, n_ctx=2048 if apart else 1024, kv_unified=not apart))
     yield model
     model.close()
 

@@ -22,10 +22,12 @@ REQUESTS, CLIENTS, CELLS = 200, 16, 512
 WRITERS = {"dense": write_dense, "sliding": write_sliding, "recurrent": write_recurrent, "hybrid": write_hybrid}
 
 
-@pytest.fixture(scope="module", params=list(WRITERS))
+@pytest.fixture(scope="module", params=[*WRITERS, "dense, a cache a slot"])
 def loaded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LoadedModel]:
-    path: Path = WRITERS[request.param](tmp_path_factory.mktemp("stress") / f"{request.param}.gguf")
-    model = LoadedModel.load(exact(path, n_ctx=CELLS, n_parallel=4, n_threads=2))
+    kind, _, apart = request.param.partition(", ")
+    path: Path = WRITERS[kind](tmp_path_factory.mktemp("stress") / f"{kind}.gguf")
+    n_ctx = 4 * CELLS if apart else CELLS
+    model = LoadedModel.load(exact(path, n_ctx=n_ctx, kv_unified=not apart, n_parallel=4, n_threads=2))
     yield model
     model.close()
 

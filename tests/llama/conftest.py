@@ -25,6 +25,14 @@ def dense(model_folder: Path) -> Iterator[LoadedModel]:
 
 
 @pytest.fixture(scope="session")
+def dense_apart(model_folder: Path) -> Iterator[LoadedModel]:
+    """The same, with a cache for each slot."""
+    loaded = LoadedModel.load(exact(write_dense(model_folder / "dense.gguf"), n_ctx=4096, kv_unified=False))
+    yield loaded
+    loaded.close()
+
+
+@pytest.fixture(scope="session")
 def sliding(model_folder: Path) -> Iterator[LoadedModel]:
     loaded = LoadedModel.load(exact(write_sliding(model_folder / "sliding.gguf")))
     yield loaded

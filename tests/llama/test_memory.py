@@ -6,10 +6,13 @@ test has a negative control: state of another text must be further away than tha
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from support.exact import exact
 from support.gguf_vocab import byte_tokens
-from support.small_gguf import WINDOW
+from support.small_gguf import WINDOW, write_dense, write_recurrent, write_sliding
 
 from ferrox_gguf.llama.loaded import LoadedModel
 from ferrox_gguf.llama.memory import MemoryMisuse
@@ -19,7 +22,7 @@ OTHER = byte_tokens("Quite another text, which has nothing to do with the first 
 CLOSE = 1e-3
 
 
-@pytest.fixture(params=["dense", "sliding", "recurrent", "hybrid"])
+@pytest.fixture(params=["dense", "dense_apart", "sliding", "recurrent", "hybrid"])
 def loaded(request: pytest.FixtureRequest) -> LoadedModel:
     found: LoadedModel = request.getfixturevalue(request.param)
     found.context.memory.clear_all()
@@ -231,3 +234,24 @@ def test_a_full_cache_says_so_and_a_smaller_batch_still_fits(dense: LoadedModel)
     batch.clear()
     batch.add(TEXT[:24], slot=1, start=0, output=True)
     context.decode(batch)
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "shares"),
+    [
+        ("dense", {"n_parallel": 4, "kv_unified": None}, False),
+        ("dense", {"n_parallel": -1, "kv_unified": None}, True),
+        ("dense", {"n_parallel": 4, "kv_unified": True}, True),
+        ("dense", {"n_parallel": 1, "kv_unified": False}, True),
+        ("sliding", {"n_parallel": 4, "kv_unified": False}, True),
+        ("sliding", {"n_parallel": 4, "kv_unified": False, "swa_full": True}, False),
+        ("recurrent", {"n_parallel": 4, "kv_unified": False}, True),
+    ],
+)
+def test_slots_have_caches_of_their_own_where_they_do_not_share_the_context_and_can_be_cut(
+    kind: str, changes: dict[str, object], shares: bool, tmp_path: Path
+) -> None:
+    write = {"dense": write_dense, "sliding": write_sliding, "recurrent": write_recurrent}[kind]
+    loaded = LoadedModel.load(exact(write(tmp_path / "m.gguf"), **changes))
+    assert loaded.context.memory.traits.shares_cells is shares
+    loaded.close()

@@ -53,10 +53,12 @@ class ScriptedExecutor:
         step_ms: float = 1.0,
         window: int = 0,
         recurrent: bool = False,
+        shares_cells: bool = True,
     ) -> None:
         self.script = script
         self.window, self.recurrent = window, recurrent
         self.n_cells = n_cells
+        self.shares_cells = shares_cells
         self.step_ms = step_ms
         self.fail: set[int] = set()
         self.full = 0
@@ -147,7 +149,10 @@ class ScriptedExecutor:
                     assert self.kept[operation.checkpoint] == self.tokens(operation.source)[: operation.length]
                 else:
                     assert self.can_cut(operation.source, operation.length), "this memory cannot be split there"
-                self.held[operation.target] = self.held[operation.source][: operation.length]
+                shared = self.held[operation.source][: operation.length]
+                self.held[operation.target] = (
+                    shared if self.shares_cells else [(token, self._cell()) for token, _ in shared]
+                )
                 if self.lose:
                     self.lose -= 1
                     self.held[operation.target] = []

@@ -26,7 +26,11 @@ class Stepper:
 
     def __init__(self, layout: Layout, executor: ScriptedExecutor | None = None) -> None:
         self.executor = executor or ScriptedExecutor(
-            n_slots=layout.n_slots, n_cells=layout.n_cells, window=layout.window, recurrent=layout.recurrent
+            n_slots=layout.n_slots,
+            n_cells=layout.n_cells,
+            window=layout.window,
+            recurrent=layout.recurrent,
+            shares_cells=layout.shares_cells,
         )
         self.scheduler = Scheduler(layout, first_position=self.executor.first_position)
         self.events: dict[int, list[EngineEvent]] = {}
@@ -62,6 +66,8 @@ class Stepper:
     def check_account(self) -> None:
         """The ledger and the cells agree before every decode."""
         assert self.scheduler.lanes.cells.used <= (self.executor.n_cells or 2**62)
+        if not self.executor.shares_cells:
+            assert all(slot.held <= self.scheduler.layout.slot_context for slot in self.scheduler.lanes.slots)
 
     def said(self, handle: int) -> list[int]:
         return [s.token for event in self.events[handle] if isinstance(event, Tokens) for s in event.sampled]
