@@ -33,7 +33,7 @@ ROWS = (
         env=("LLAMA_ARG_KV_UNIFIED",),
         sets="context.kv_unified",
         default="on when --parallel is automatic",
-        help="let one request use the whole context; off: each slot has its equal share",
+        help="one cache, all of which one request may use; off: each slot has its equal share",
     ),
     Flag(
         names=("--kv-unified-per-slot",),
