@@ -15,7 +15,7 @@ from ferrox_gguf.engine.checkpoints import LEAST, usable
 from ferrox_gguf.engine.keeper import Keeper
 from ferrox_gguf.engine.layout import Layout
 from ferrox_gguf.engine.plan import Chunk, Cut, Operation, Outcome, Restore, Rewind, Share, Shift, Splice, Unshare
-from ferrox_gguf.engine.prefix import Placement, Reuse, common_chunks, common_prefix
+from ferrox_gguf.engine.prefix import LOSABLE, Placement, Reuse, common_chunks, common_prefix
 from ferrox_gguf.engine.sequence import Sequence
 from ferrox_gguf.engine.slot import Slot
 from ferrox_gguf.engine.stats import Counters
@@ -96,7 +96,8 @@ class Lanes:
         if placement.source not in (-1, slot.index):
             self.share(self.slots[placement.source], slot, Reuse(slot, placement.length, checkpoint=checkpoint))
             return
-        if slot.held - placement.length >= LEAST:
+        lost = slot.held - placement.length
+        if lost >= LEAST and lost > LOSABLE * slot.held:
             self.keeper.keep(slot)
         chunks = self._movable(slot, placement.length, sequence)
         if chunks:

@@ -18,7 +18,7 @@ _WORTH_AWAITING = 32
 """Tokens below which reading a prefix again beats waiting for another sequence's next step."""
 _COPIED_FOR_ONE_READ = 8
 """Tokens whose state is copied in the time in which one is read, at least (SmolLM2 on two cores: 150)."""
-_LOSABLE = 0.25
+LOSABLE = 0.25
 """A slot is taken over, not forked, when at most this share of what it holds is lost: a conversation that goes on."""
 
 
@@ -110,7 +110,7 @@ def place(
         return _at(_least_recent(free).index, None)
     source = found.slot
     others = [slot for slot in free if slot is not source]
-    goes_on = source.held - found.length <= _LOSABLE * source.held and found.length >= similarity * len(tokens)
+    goes_on = source.held - found.length <= LOSABLE * source.held and found.length >= similarity * len(tokens)
     if source.idle and (not others or goes_on or chunks):
         return _at(source.index, found)
     if copies and not found.pending and found.length * _COPIED_FOR_ONE_READ < source.held:
