@@ -15,7 +15,7 @@ EFFICIENT = 64
 """Prompt tokens from which on llama.cpp's attention works in tiles; fewer cost a fifth more each, twice as much late in
 a long prompt. So smaller pieces would hold the answers beside them up for longer, only more smoothly.
 """
-_STRETCH = 8
+_STRETCH = 12
 """Steps may take so many times their budget for that; on a machine where they would take longer, pieces are small."""
 _FIRST_GUESS = 32
 """Prompt tokens of the first step of all: on a slow machine a whole micro-batch would take many seconds."""
