@@ -17,6 +17,8 @@ a long prompt. So smaller pieces would hold the answers beside them up for longe
 """
 _STRETCH = 12
 """Steps may take so many times their budget for that; on a machine where they would take longer, pieces are small."""
+_TOGETHER = 2
+"""Budgets that several short prompts may take together: answers that begin together are computed together."""
 _FIRST_GUESS = 32
 """Prompt tokens of the first step of all: on a slow machine a whole micro-batch would take many seconds."""
 ALONE_MS = 500.0
@@ -51,20 +53,26 @@ class Pace:
     def allowance(self, decoding: int, oldest: int) -> int:
         """Prompt tokens for the next step beside that many decoding rows. oldest: what the oldest prompt still wants.
 
-        A step is stretched beyond its budget for one prompt only: with several, each would wait for all of them.
+        A step is stretched far beyond its budget for one prompt only: with several, each would wait for all of them.
         """
         if not self._prompt_ms:
             return min(_FIRST_GUESS, self._n_ubatch)
         fixed = self._decode_cost(decoding)
-        stretched = self._efficient if self.prompt_ms(self._efficient) <= _STRETCH * self.budget_ms else 0
+        piece = self._efficient if decoding else EFFICIENT
+        stretched = piece if self.prompt_ms(piece) <= _STRETCH * self.budget_ms else 0
         if decoding:
             # Answers may fill the budget; prompts still get half of it, or many answers would keep newcomers out.
             left = max(self.budget_ms - fixed, self.budget_ms / 2)
+            together = _TOGETHER * self.budget_ms
         else:
             # Where one pass alone takes longer than a step should, tokens worth another pass are read with it.
             left = max(self.budget_ms - fixed, fixed)
-            stretched = max(stretched, int(max(ALONE_MS - fixed, fixed) / self._prompt_ms))
-        tokens = max(int(left / self._prompt_ms), min(oldest, stretched))
+            together = ALONE_MS
+            longest = int(max(ALONE_MS - fixed, fixed) / self._prompt_ms)
+            # Whole tiles: a row more costs another tile.
+            stretched = max(stretched, longest - longest % EFFICIENT if longest >= EFFICIENT else longest)
+        few = min(EFFICIENT, int(together / self._prompt_ms))
+        tokens = max(int(left / self._prompt_ms), few, min(oldest, stretched))
         return max(_LEAST, min(self._n_ubatch, tokens))
 
     def prompt_ms(self, tokens: int) -> float:

@@ -18,11 +18,12 @@ def machine(pace: Pace, *, fixed: float, token: float, steps: int, decoding: int
     return pace.allowance(decoding, LONG)
 
 
-def test_alone_a_prompt_gets_about_half_a_second_a_step() -> None:
+def test_alone_a_prompt_gets_whole_tiles_for_about_half_a_second_a_step() -> None:
     pace = Pace(100.0, UBATCH)
     pace.observe(1, 0, 6.0)
     tokens = machine(pace, fixed=6.0, token=3.3, steps=30)
-    assert 0.9 * ALONE_MS < 6.0 + 3.3 * tokens < 1.1 * ALONE_MS
+    assert tokens % EFFICIENT == 0
+    assert ALONE_MS - 3.3 * EFFICIENT < 6.0 + 3.3 * tokens < 1.1 * ALONE_MS
 
 
 def test_a_machine_whose_passes_are_slow_does_not_read_ever_fewer_tokens() -> None:
@@ -60,12 +61,19 @@ def test_on_a_machine_where_such_a_piece_would_stop_the_answers_for_long_pieces_
     assert machine(pace, fixed=400.0, token=40.0, steps=30, decoding=4) < 10
 
 
-@pytest.mark.parametrize("decoding", [0, 4])
-def test_a_step_is_stretched_for_one_prompt_only(decoding: int) -> None:
+def test_a_step_beside_answers_is_stretched_far_for_one_prompt_only() -> None:
     pace = Pace(100.0, UBATCH)
     pace.observe(4, 0, 40.0)
-    machine(pace, fixed=40.0, token=8.0, steps=30, decoding=decoding)
-    assert pace.allowance(decoding, oldest=26) == 26
+    machine(pace, fixed=40.0, token=8.0, steps=30, decoding=4)
+    assert pace.allowance(4, oldest=40) == 40
+    assert 8.0 * pace.allowance(4, oldest=10) <= 2 * 100.0
+
+
+def test_short_prompts_that_nobody_waits_beside_are_read_together() -> None:
+    pace = Pace(100.0, UBATCH)
+    pace.observe(4, 0, 40.0)
+    machine(pace, fixed=40.0, token=8.0, steps=30)
+    assert 0.9 * ALONE_MS < 8.0 * pace.allowance(0, oldest=10) <= ALONE_MS
 
 
 def test_a_step_that_was_faster_than_its_decoding_alone_does_not_unlearn_what_tokens_cost() -> None:
