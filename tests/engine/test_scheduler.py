@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.scripted_executor import ScriptedExecutor, counting
 from support.stepping import END, Stepper, request
@@ -378,7 +378,13 @@ prompts = st.lists(
 )
 
 
+ONE_BEGINNING = [(0, length, 1, 0, False) for length in (*[1] * 9, 32, 33, 33)]
+"""Slots take over from slots that take over in the same plan."""
+
+
 @settings(deadline=None, max_examples=60)
+@example(ONE_BEGINNING, 200, (0, False), 0, 0, 2, True)
+@example(ONE_BEGINNING, 200, (0, False), 0, 0, 2, False)
 @given(
     prompts,
     st.sampled_from([200, 400, 1024]),

@@ -143,6 +143,10 @@ class ScriptedExecutor:
                 assert operation.length <= len(self.held[operation.slot])
                 assert operation.length == 0 or self.can_cut(operation.slot, operation.length)
                 del self.held[operation.slot][operation.length :]
+            elif isinstance(operation, Share) and operation.source in lost:
+                # What an operation of this very plan lost cannot be passed on: the memory refuses.
+                self.held[operation.target] = []
+                lost.append(operation.target)
             elif isinstance(operation, Share):
                 assert operation.length <= len(self.held[operation.source]), "only what is held can be shared"
                 if operation.checkpoint >= 0:
