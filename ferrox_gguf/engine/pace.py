@@ -23,6 +23,8 @@ _FIRST_GUESS = 32
 """Prompt tokens of the first step of all: on a slow machine a whole micro-batch would take many seconds."""
 ALONE_MS = 500.0
 """A step with nothing but prompts may take this long: so soon are a cancel and a signal heard."""
+_REST = 2.5
+"""So many times as long may the last of them take, with what would be left of a prompt."""
 
 
 class Pace:
@@ -59,7 +61,7 @@ class Pace:
             return min(_FIRST_GUESS, self._n_ubatch)
         fixed = self._decode_cost(decoding)
         piece = self._efficient if decoding else EFFICIENT
-        stretched = piece if self.prompt_ms(piece) <= _STRETCH * self.budget_ms else 0
+        stretched = self._stretched(piece, oldest, _STRETCH * self.budget_ms)
         if decoding:
             # Answers may fill the budget; prompts still get half of it, or many answers would keep newcomers out.
             left = max(self.budget_ms - fixed, self.budget_ms / 2)
@@ -70,10 +72,21 @@ class Pace:
             together = ALONE_MS
             longest = int(max(ALONE_MS - fixed, fixed) / self._prompt_ms)
             # Whole tiles: a row more costs another tile.
-            stretched = max(stretched, longest - longest % EFFICIENT if longest >= EFFICIENT else longest)
+            piece = longest - longest % EFFICIENT if longest >= EFFICIENT else longest
+            stretched = max(stretched, self._stretched(piece, oldest, _REST * ALONE_MS))
         few = min(EFFICIENT, int(together / self._prompt_ms))
         tokens = max(int(left / self._prompt_ms), few, min(oldest, stretched))
         return max(_LEAST, min(self._n_ubatch, tokens))
+
+    def _stretched(self, piece: int, oldest: int, most_ms: float) -> int:
+        """The piece of the oldest prompt that a step is stretched for; 0 where that would take longer than most_ms.
+
+        Less than a piece is never left behind, if it can be read in the same step: without tiles of its own it would
+        cost more a token, and another pass.
+        """
+        if piece < oldest < 2 * piece and self.prompt_ms(oldest) <= most_ms:
+            return oldest
+        return piece if self.prompt_ms(piece) <= most_ms else 0
 
     def prompt_ms(self, tokens: int) -> float:
         """What reading that many tokens is expected to take; 0.0 while nothing is known."""

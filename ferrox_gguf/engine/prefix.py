@@ -18,6 +18,8 @@ _WORTH_AWAITING = 32
 """Tokens below which reading a prefix again beats waiting for another sequence's next step."""
 _COPIED_FOR_ONE_READ = 8
 """Tokens whose state is copied in the time in which one is read, at least (SmolLM2 on two cores: 150)."""
+_MOVED = 4096
+"""Tokens of a conversation that are copied to a better slot: in the time of a few passes over the weights."""
 LOSABLE = 0.25
 """A slot is taken over, not forked, when at most this share of what it holds is lost: a conversation that goes on."""
 
@@ -93,29 +95,39 @@ def place(
     wanted: the slot that the client named (then only what that one holds is reused), -1 any.
     similarity: share of the prompt that a slot must hold to be taken over for it.
     chunks: later parts of an idle slot will be moved into place, so the slot is taken over whatever it loses.
-    copies: a prefix that is taken over from another slot is copied, with all that this one holds.
+    copies: slots have caches of their own. A prefix that is taken over from another slot is copied, with all that this
+        one holds; and llama.cpp computes only neighbours together, each other group of slots in a pass of its own.
     usable: how much of a common prefix of that length the slot can give (models that cannot be cut give less).
     """
     if wanted >= 0:
         slot = slots[wanted]
         if not slot.idle:
             return None
-        found = _best([slot], tokens, lora, usable) if reuse else None
+        found = _best([slot], {}, tokens, lora, usable) if reuse else None
         return _at(wanted, found)
     free = [slot for slot in slots if slot.idle]
     if not free:
         return None
-    found = _best(slots, tokens, lora, usable) if reuse else None
+    groups = {slot.index: _groups(slots, slot.index) if copies else 0 for slot in free}
+    found = _best(slots, groups, tokens, lora, usable) if reuse else None
+
+    def order(slot: Slot) -> tuple[int, bool, int, int]:
+        """Few passes, then an empty slot before any other, then the one unused for longest."""
+        return groups[slot.index], slot.held > 0, slot.last_used, slot.index
+
     if found is None:
-        return _at(_least_recent(free).index, None)
+        return _at(min(free, key=order).index, None)
     source = found.slot
     others = [slot for slot in free if slot is not source]
     goes_on = source.held - found.length <= LOSABLE * source.held and found.length >= similarity * len(tokens)
     if source.idle and (not others or goes_on or chunks):
-        return _at(source.index, found)
+        better = min(others, key=order, default=source)
+        if chunks or source.held > _MOVED or groups[better.index] >= groups[source.index]:
+            better = source
+        return _at(better.index, found)
     if copies and not found.pending and found.length * _COPIED_FOR_ONE_READ < source.held:
         found = None
-    return _at(_least_recent(others).index, found)
+    return _at(min(others, key=order).index, found)
 
 
 def _at(target: int, found: Reuse | None) -> Placement:
@@ -125,10 +137,16 @@ def _at(target: int, found: Reuse | None) -> Placement:
 
 
 def _best(
-    slots: Iterable[Slot], tokens: list[int], lora: tuple[LoraScale, ...], usable: Callable[[Slot, int], Reuse]
+    slots: Iterable[Slot],
+    groups: dict[int, int],
+    tokens: list[int],
+    lora: tuple[LoraScale, ...],
+    usable: Callable[[Slot, int], Reuse],
 ) -> Reuse | None:
-    """The longest prefix on offer; one that is ready before one that is still being read, then an idle slot's."""
+    """The longest prefix on offer: a ready one before one that is still being read, then an idle slot's, the one beside
+    busy ones (groups: how many more there would be)."""
     best: Reuse | None = None
+    best_rank: tuple[int, bool, bool, int] = (0, False, False, 0)
     for slot in slots:
         if slot.lora != lora:
             continue
@@ -139,15 +157,12 @@ def _best(
         offer = usable(slot, length)
         if offer.pending and offer.length < _WORTH_AWAITING:
             continue
-        if offer.length > 0 and (best is None or _rank(offer) > _rank(best)):
-            best = offer
+        rank = (offer.length, not offer.pending, slot.idle, -groups.get(slot.index, 0))
+        if offer.length > 0 and (best is None or rank > best_rank):
+            best, best_rank = offer, rank
     return best
 
 
-def _rank(offer: Reuse) -> tuple[int, bool, bool]:
-    return offer.length, not offer.pending, offer.slot.idle
-
-
-def _least_recent(slots: Sequence[Slot]) -> Slot:
-    """An empty slot before any other, then the one unused for longest."""
-    return min(slots, key=lambda slot: (slot.held > 0, slot.last_used, slot.index))
+def _groups(slots: Sequence[Slot], index: int) -> int:
+    """How many more groups of busy neighbours there are with that idle slot busy: -1, 0 or 1."""
+    return 1 - sum(0 <= at < len(slots) and not slots[at].idle for at in (index - 1, index + 1))

@@ -55,6 +55,23 @@ def test_a_long_prompt_is_read_in_pieces_that_attention_works_on_in_tiles(apart:
     assert machine(pace, fixed=40.0, token=8.0, steps=30, decoding=4) - apart == EFFICIENT
 
 
+@pytest.mark.parametrize("decoding", [0, 4])
+def test_less_than_a_piece_is_not_left_behind(decoding: int) -> None:
+    """It would cost more a token, and another pass."""
+    pace = Pace(100.0, UBATCH)
+    pace.observe(4, 0, 40.0)
+    machine(pace, fixed=40.0, token=8.0, steps=30, decoding=decoding)
+    assert pace.allowance(decoding, oldest=EFFICIENT + 22) == EFFICIENT + 22
+    assert pace.allowance(decoding, oldest=2 * EFFICIENT) == EFFICIENT
+
+
+def test_what_is_left_of_a_prompt_waits_where_reading_it_with_the_last_piece_would_take_too_long() -> None:
+    pace = Pace(100.0, UBATCH)
+    pace.observe(4, 0, 40.0)
+    machine(pace, fixed=40.0, token=14.0, steps=30, decoding=4)
+    assert pace.allowance(4, oldest=EFFICIENT + 50) == EFFICIENT
+
+
 def test_on_a_machine_where_such_a_piece_would_stop_the_answers_for_long_pieces_are_small() -> None:
     pace = Pace(100.0, UBATCH)
     pace.observe(4, 0, 400.0)

@@ -94,3 +94,46 @@ def test_cells_read_with_an_adapter_are_not_used_without_it() -> None:
     placement = put([1, 2, 3, 4], among)
     assert placement is not None
     assert placement.length == 0
+
+
+def busy(among: list[Slot], *indexes: int) -> list[Slot]:
+    for index in indexes:
+        among[index].lend(Sequence(index, request([9000 + index])), held=1)
+    return among
+
+
+def apart(tokens: list[int], among: list[Slot], chunks: bool = False) -> Placement | None:
+    return place(tokens, (), among, wanted=-1, reuse=True, copies=True, chunks=chunks, usable=anything)
+
+
+def test_slots_with_caches_of_their_own_are_taken_side_by_side() -> None:
+    """llama.cpp computes only neighbours in one pass."""
+    assert apart([500], busy(slots([], [], [], [], []), 3)) == Placement(2)
+    assert apart([500], busy(slots([], [1, 2], [], [], []), 0, 2)) == Placement(1)
+    assert put([500], busy(slots([], [1, 2], [], [], []), 0, 2)) == Placement(3), "one cache: an empty slot comes first"
+
+
+def test_a_conversation_is_copied_to_a_slot_beside_those_that_run() -> None:
+    conversation = list(range(100))
+    among = busy(slots([], [], [], conversation), 0)
+    assert apart([*conversation, 7], among) == Placement(1, 3, 100)
+    assert apart([*conversation, 7], among, chunks=True) == Placement(3, 3, 100)
+    assert put([*conversation, 7], among) == Placement(3, 3, 100), "one cache: nothing is gained"
+    assert apart([*conversation, 7], busy(among, 2)) == Placement(1, 3, 100), "it joins two groups"
+    assert apart([*conversation, 7], busy(among, 1)) == Placement(3, 3, 100), "it has a neighbour already"
+
+
+def test_a_very_long_conversation_stays_where_it_is() -> None:
+    conversation = list(range(5000))
+    assert apart([*conversation, 7], busy(slots([], [], [], conversation), 0)) == Placement(3, 3, 5000)
+
+
+def test_a_conversation_stays_in_its_slot_while_nothing_else_runs() -> None:
+    conversation = list(range(100))
+    assert apart([*conversation, 7], slots([], [], [], conversation)) == Placement(3, 3, 100)
+
+
+def test_of_slots_that_hold_the_same_the_one_beside_those_that_run_goes_on() -> None:
+    shared = list(range(100))
+    assert apart([*shared, 7], busy(slots([], shared, [*shared, 1], [*shared, 2]), 0)) == Placement(1, 1, 100)
+    assert apart([*shared, 7], busy(slots([*shared, 3], shared, [*shared, 1], []), 3)) == Placement(2, 2, 100)
