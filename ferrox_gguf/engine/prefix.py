@@ -119,15 +119,15 @@ def place(
         return _at(min(free, key=order).index, None)
     source = found.slot
     others = [slot for slot in free if slot is not source]
-    goes_on = source.held - found.length <= LOSABLE * source.held and found.length >= similarity * len(tokens)
-    if source.idle and (not others or goes_on or chunks):
-        better = min(others, key=order, default=source)
-        if chunks or source.held > _MOVED or groups[better.index] >= groups[source.index]:
-            better = source
-        return _at(better.index, found)
+    other = min(others, key=order, default=source)
+    if source.idle:
+        goes_on = source.held - found.length <= LOSABLE * source.held and found.length >= similarity * len(tokens)
+        better = groups[other.index] - groups[source.index]
+        if chunks or not others or better > 0 or (goes_on and (better == 0 or source.held > _MOVED)):
+            return _at(source.index, found)
     if copies and not found.pending and found.length * _COPIED_FOR_ONE_READ < source.held:
         found = None
-    return _at(min(others, key=order).index, found)
+    return _at(other.index, found)
 
 
 def _at(target: int, found: Reuse | None) -> Placement:

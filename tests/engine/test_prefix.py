@@ -137,3 +137,10 @@ def test_of_slots_that_hold_the_same_the_one_beside_those_that_run_goes_on() -> 
     shared = list(range(100))
     assert apart([*shared, 7], busy(slots([], shared, [*shared, 1], [*shared, 2]), 0)) == Placement(1, 1, 100)
     assert apart([*shared, 7], busy(slots([*shared, 3], shared, [*shared, 1], []), 3)) == Placement(2, 2, 100)
+
+
+def test_a_fork_does_not_leave_its_source_for_a_slot_without_neighbours() -> None:
+    """What the source holds beyond the prefix is kept in memory."""
+    among = busy(slots([], [], list(range(100)), []), 3)
+    assert apart([*range(50), 500], among) == Placement(2, 2, 50)
+    assert put([*range(50), 500], among) == Placement(0, 2, 50)
