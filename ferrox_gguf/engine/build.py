@@ -6,6 +6,7 @@ from ferrox_gguf.engine.executor import LlamaExecutor
 from ferrox_gguf.engine.layout import Layout
 from ferrox_gguf.engine.loop import QUEUE_SIZE, EngineLoop
 from ferrox_gguf.llama.loaded import LoadedModel
+from ferrox_gguf.llama.room import room_cells
 
 
 def layout_of(
@@ -38,6 +39,7 @@ def layout_of(
         step_budget_ms=step_budget_ms,
         cache_bytes=cache_ram_mib if cache_ram_mib <= 0 else cache_ram_mib << 20,
         clear_idle=clear_idle,
+        room=room_cells(loaded),
         similarity=similarity,
         checkpoints=checkpoints,
         checkpoint_step=checkpoint_step,

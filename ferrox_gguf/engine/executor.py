@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from dataclasses import replace
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
 
@@ -16,14 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ferrox_gguf.engine.contract import Guide, Probability, Sampled, SequenceRequest
-from ferrox_gguf.engine.plan import BatchPlan, Drawn, Outcome, PlanRow, Verdict
+from ferrox_gguf.engine.plan import BatchPlan, Drawn, Gathered, Outcome, PlanRow, Verdict
 from ferrox_gguf.engine.states import CellStates
 from ferrox_gguf.errors import GenerationFailed
+from ferrox_gguf.llama.adapter import Adapter
 from ferrox_gguf.llama.candidates import Candidates, NothingAllowed, log_probabilities
 from ferrox_gguf.llama.context import Context, DecodeFailed, KVCacheFull
 from ferrox_gguf.llama.dry import DryPrototypes
 from ferrox_gguf.llama.loaded import LoadedModel
 from ferrox_gguf.llama.memory import MemoryMisuse
+from ferrox_gguf.llama.room import Question, Room, RoomFailed, room_cells
 from ferrox_gguf.llama.sampler import Sampler
 from ferrox_gguf.request import LoraScale
 
@@ -41,6 +43,7 @@ class Executor(Protocol):
 
     open: a sequence will be drawn for; the seed in use. Raises FerroxError for parameters that cannot be.
     close: it will not be drawn for any more (unknown handles are ignored).
+    finish: nothing will be asked of it any more; what it made beside the model's context is freed.
     execute: never raises for a fault of one sequence; that one's row says so in the outcome.
     take_state, put_state: a slot's whole state out and in. False: it did not fit or is not one of `length` tokens, and
         the slot is empty.
@@ -49,6 +52,7 @@ class Executor(Protocol):
 
     def open(self, handle: int, request: SequenceRequest) -> int: ...
     def close(self, handle: int) -> None: ...
+    def finish(self) -> None: ...
     def execute(self, plan: BatchPlan) -> Outcome: ...
     def first_position(self, slot: int) -> int: ...
     def take_state(self, slot: int) -> NDArray[np.uint8]: ...
@@ -86,6 +90,8 @@ class LlamaExecutor:
         self._dry = DryPrototypes(loaded.vocab)
         self._voices: dict[int, Voice] = {}
         self._lora: tuple[LoraScale, ...] | None = None
+        self._room: Room | None = None
+        self._has_room = True
 
     def open(self, handle: int, request: SequenceRequest) -> int:
         n_context = self._context.slot_context
@@ -98,6 +104,11 @@ class LlamaExecutor:
         voice = self._voices.pop(handle, None)
         if voice is not None:
             voice.sampler.close()
+
+    def finish(self) -> None:
+        if self._room is not None:
+            self._room.close()
+            self._room = None
 
     def first_position(self, slot: int) -> int:
         return self._memory.first_position(slot)
@@ -128,21 +139,39 @@ class LlamaExecutor:
         if not plan.rows:
             return Outcome(Verdict.DONE, saved=saved, save_ms=save_ms)
         if plan.lora != self._lora:
-            self._context.set_adapters([(self._loaded.adapters[each.adapter], each.scale) for each in plan.lora])
-            self._lora = plan.lora
+            self._set_adapters(plan.lora)
+        rows = dict(enumerate(plan.rows))
+        together = self._without(rows, plan.gathered) if plan.gathered and self._has_room else {}
+        drawn: dict[int, Drawn] = {}
         began = time.perf_counter()
         try:
-            last = self._decode(plan.rows)
+            last = self._decode(rows.values()) if rows else []
         except KVCacheFull:
             return Outcome(Verdict.FULL, saved=saved, save_ms=save_ms)
         except DecodeFailed as error:
             logger.warning("a batch of %d sequences failed, trying each alone: %s", len(plan.rows), error)
-            return replace(self._one_by_one(plan, began), saved=saved, save_ms=save_ms)
-        elapsed = 1000.0 * (time.perf_counter() - began)
-        drawn = {i: self._draw(row, last[i]) for i, row in enumerate(plan.rows) if row.wants_logits}
+            drawn = self._one_by_one(rows | together)
+            return Outcome(Verdict.DONE, drawn, _ms_since(began), saved=saved, save_ms=save_ms)
+        elapsed = _ms_since(began)
+        drawn = self._draw_all(self._context, rows, last)
+        if together and plan.gathered:
+            began = time.perf_counter()
+            found = self._read_together(plan.gathered.prefix, together)
+            elapsed += _ms_since(began)
+            drawn |= self._draw_all(*found) if found else self._one_by_one(together)
         return Outcome(Verdict.DONE, drawn, elapsed, saved=saved, save_ms=save_ms)
 
-    def _decode(self, rows: tuple[PlanRow, ...]) -> list[int]:
+    def _adapters(self, lora: tuple[LoraScale, ...]) -> list[tuple[Adapter, float]]:
+        return [(self._loaded.adapters[each.adapter], each.scale) for each in lora]
+
+    def _set_adapters(self, lora: tuple[LoraScale, ...]) -> None:
+        adapters = self._adapters(lora)
+        self._context.set_adapters(adapters)
+        if self._room is not None:
+            self._room.set_adapters(adapters)
+        self._lora = lora
+
+    def _decode(self, rows: Iterable[PlanRow]) -> list[int]:
         """One llama_decode of these rows; the batch index of each row's last token."""
         batch = self._batch
         batch.clear()
@@ -150,11 +179,32 @@ class LlamaExecutor:
         self._context.decode(batch)
         return last
 
-    def _one_by_one(self, plan: BatchPlan, began: float) -> Outcome:
+    def _without(self, rows: dict[int, PlanRow], gathered: Gathered) -> dict[int, PlanRow]:
+        """Take those out that are read together."""
+        found = [index for index, row in rows.items() if row.sequence in gathered.sequences]
+        return {index: rows.pop(index) for index in found}
+
+    def _read_together(
+        self, prefix: tuple[int, ...], rows: dict[int, PlanRow]
+    ) -> tuple[Context, dict[int, PlanRow], list[int]] | None:
+        """Read rows in the room; where their logits are. None: it cannot be done, and none was read."""
+        try:
+            if self._room is None:
+                self._room = Room(self._loaded, room_cells(self._loaded))
+                self._room.set_adapters(self._adapters(self._lora or ()))
+            last = self._room.read(prefix, [Question(row.slot, row.tokens) for row in rows.values()])
+        except (RoomFailed, MemoryMisuse) as error:
+            logger.warning("short prompts are read one by one from now on: %s", error)
+            self.finish()
+            self._has_room = False
+            return None
+        return self._room.context, rows, last
+
+    def _one_by_one(self, rows: dict[int, PlanRow]) -> dict[int, Drawn]:
         """Find the rows that cannot be computed; the others get their step as if nothing had happened."""
         drawn: dict[int, Drawn] = {}
-        undone = [self._undo(row) for row in plan.rows]
-        for index, row in enumerate(plan.rows):
+        undone = {index: self._undo(row) for index, row in rows.items()}
+        for index, row in rows.items():
             try:
                 if not undone[index]:
                     raise MemoryMisuse("its state was lost with a failed batch")
@@ -163,8 +213,8 @@ class LlamaExecutor:
                 drawn[index] = Drawn(error=GenerationFailed(f"the model could not compute this sequence: {error}"))
                 continue
             if row.wants_logits:
-                drawn[index] = self._draw(row, last[0])
-        return Outcome(Verdict.DONE, drawn, 1000.0 * (time.perf_counter() - began))
+                drawn[index] = self._draw(row, self._context, last[0])
+        return drawn
 
     def _undo(self, row: PlanRow) -> bool:
         """Take back what a failed batch may have evaluated of a row; False when its slot cannot be cut so."""
@@ -175,15 +225,23 @@ class LlamaExecutor:
             return False
         return True
 
-    def _draw(self, row: PlanRow, index: int) -> Drawn:
+    def _draw_all(self, context: Context, rows: dict[int, PlanRow], last: list[int]) -> dict[int, Drawn]:
+        """A draw for each row that wants one. last: where in the context's batch the rows end."""
+        return {
+            index: self._draw(row, context, at)
+            for (index, row), at in zip(rows.items(), last, strict=True)
+            if row.wants_logits
+        }
+
+    def _draw(self, row: PlanRow, context: Context, index: int) -> Drawn:
         """The row's next token, or tokens. Whatever goes wrong is this sequence's own failure."""
         voice = self._voices[row.sequence]
         try:
             if voice.plain:
-                sampled: tuple[Sampled, ...] = (Sampled(voice.sampler.sample(self._context, index, self._candidates)),)
+                sampled: tuple[Sampled, ...] = (Sampled(voice.sampler.sample(context, index, self._candidates)),)
                 finished = False
             else:
-                sampled, finished = self._draw_guided(voice, index)
+                sampled, finished = self._draw_guided(voice, context, index)
         except NothingAllowed:
             return Drawn(error=GenerationFailed("no token is allowed here by the constraint and the logit bias"))
         except Exception as error:  # a guide is foreign code: its faults end one sequence, never the engine
@@ -194,11 +252,11 @@ class LlamaExecutor:
             line_break = b"\n" in self._loaded.vocab.piece(sampled[-1].token)
         return Drawn(sampled, finished, line_break)
 
-    def _draw_guided(self, voice: Voice, index: int) -> tuple[tuple[Sampled, ...], bool]:
+    def _draw_guided(self, voice: Voice, context: Context, index: int) -> tuple[tuple[Sampled, ...], bool]:
         """Forced tokens if there are any, else one drawn token and those that it forces."""
         sampled = self._force(voice, [])
         if not sampled:
-            sampled.append(self._draw_one(voice, index))
+            sampled.append(self._draw_one(voice, context, index))
             self._force(voice, sampled)
         guide = voice.guide
         return tuple(sampled), guide is not None and guide.finished
@@ -217,9 +275,9 @@ class LlamaExecutor:
                 raise ValueError("the guide forces tokens without end")
         return sampled
 
-    def _draw_one(self, voice: Voice, index: int) -> Sampled:
+    def _draw_one(self, voice: Voice, context: Context, index: int) -> Sampled:
         """Draw, let the guide check, draw again under its mask if it refuses."""
-        logits, candidates, guide, sampler = self._context.logits(index), self._candidates, voice.guide, voice.sampler
+        logits, candidates, guide, sampler = context.logits(index), self._candidates, voice.guide, voice.sampler
         sampler.fill(candidates, logits)
         token = sampler.draw(candidates)
         for _ in range(_DRAWS):
@@ -238,3 +296,7 @@ class LlamaExecutor:
         if guide is not None:
             guide.accept(token)
         return sampled
+
+
+def _ms_since(began: float) -> float:
+    return 1000.0 * (time.perf_counter() - began)

@@ -149,6 +149,16 @@ class Lanes:
             self._operations.append(Cut(slot.index, length))
         self._shorten(slot, length)
 
+    def read_again(self, slot: Slot, length: int) -> None:
+        """A prompt that is being read goes back to its first `length` tokens."""
+        sequence, tokens = slot.sequence, slot.tokens
+        assert sequence is not None
+        self.cut(slot, length)
+        slot.tokens = tokens
+        if not sequence.decoding:
+            sequence.cached = min(sequence.cached, length)
+            sequence.read = length - sequence.cached
+
     def evict(self, slot: Slot) -> None:
         """Empty a slot whose tokens may be wanted again."""
         self.keeper.keep(slot)

@@ -17,6 +17,7 @@ class Layout:
     step_budget_ms: what a step should take while answers are being written.
     cache_bytes: state of evicted prompts kept in memory; -1 no limit, 0 none.
     clear_idle: move what idle slots hold to that memory when it outweighs what runs.
+    room: tokens that the context beside the main one holds, where short prompts are read together; 0: there is none.
     similarity: share of a prompt that an idle slot must hold to be taken over for it.
     checkpoints: kept a slot, when memory cannot be cut; 0 none.  checkpoint_step: tokens between regular ones.
     """
@@ -36,6 +37,7 @@ class Layout:
     step_budget_ms: float = 100.0
     cache_bytes: int = 0
     clear_idle: bool = False
+    room: int = 0
     similarity: float = 0.1
     checkpoints: int = 0
     checkpoint_step: int = 8192

@@ -270,6 +270,7 @@ class EngineLoop:
                 self._fail_all(GenerationFailed(f"the engine failed: {error}"))
                 self._scheduler.forget_everything()
         self._fail_all(Unavailable("the server is shutting down"))
+        self._executor.finish()
         with self._door:
             self._state = EngineState.STOPPED
             self._refuse_late_commands()

@@ -88,6 +88,13 @@ class Pace:
             return oldest
         return piece if self.prompt_ms(piece) <= most_ms else 0
 
+    def together(self) -> int:
+        """Tokens of short prompts that are read in one go where that fills tiles; 0 while nothing is known."""
+        if not self._prompt_ms:
+            return 0
+        most, usual = _STRETCH * self.budget_ms, _TOGETHER * self.budget_ms
+        return int(min(most, max(usual, self.prompt_ms(2 * EFFICIENT))) / self._prompt_ms)
+
     def prompt_ms(self, tokens: int) -> float:
         """What reading that many tokens is expected to take; 0.0 while nothing is known."""
         return self._prompt_ms * tokens

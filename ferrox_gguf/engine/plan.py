@@ -138,13 +138,25 @@ class PlanRow(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Gathered:
+    """Rows that are read together in the room: all begin behind the same prefix.  sequences: their handles."""
+
+    prefix: tuple[int, ...]
+    sequences: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
 class BatchPlan:
-    """One step. lora: the adapter set that every row is read with.  decoding: rows that continue an answer."""
+    """One step. lora: the adapter set that every row is read with.  decoding: rows that continue an answer.
+
+    gathered: those of the rows that are not decoded with the others, if any.
+    """
 
     operations: tuple[Operation, ...] = ()
     rows: tuple[PlanRow, ...] = ()
     lora: tuple[LoraScale, ...] = ()
     decoding: int = 0
+    gathered: Gathered | None = None
 
     @property
     def n_tokens(self) -> int:

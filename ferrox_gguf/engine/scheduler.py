@@ -13,11 +13,12 @@ from collections.abc import Callable
 
 from ferrox_gguf.engine.contract import Ended, EngineEvent, Failed, PromptProgress, Tokens
 from ferrox_gguf.engine.ending import append, shift_sizes
+from ferrox_gguf.engine.gathering import Reader, gather
 from ferrox_gguf.engine.keeper import NO_LIMIT_MS
 from ferrox_gguf.engine.lanes import Lanes
 from ferrox_gguf.engine.layout import Layout
-from ferrox_gguf.engine.pace import Pace
-from ferrox_gguf.engine.plan import BatchPlan, Drawn, Outcome, PlanRow, Verdict
+from ferrox_gguf.engine.pace import EFFICIENT, Pace
+from ferrox_gguf.engine.plan import BatchPlan, Drawn, Gathered, Outcome, PlanRow, Verdict
 from ferrox_gguf.engine.seating import Seating
 from ferrox_gguf.engine.sequence import Phase, Sequence
 from ferrox_gguf.engine.stats import Counters
@@ -26,6 +27,8 @@ from ferrox_gguf.events import StopType
 
 Event = tuple[int, EngineEvent]
 
+_LITTLE = 8
+"""Tokens that a prompt may have left and still stop before them for others."""
 _SHORT = 32
 """Tokens that an answer may have pending (a guide forced them) and still be served before the prompts."""
 
@@ -110,15 +113,15 @@ class Scheduler:
         if self.layout.context_shift:
             ready = self._shift_full(ready, now_ms)
         rows, decoding = self._answer_rows(ready, now_ms)
+        gathered = None
         if len(rows) < len(ready):
             served = {row.sequence for row in rows}
-            self._add_readers(
-                rows, [s for s in ready if s.handle not in served and s.phase is Phase.RUNNING], decoding, now_ms
-            )
+            readers = [s for s in ready if s.handle not in served and s.phase is Phase.RUNNING]
+            gathered = self._add_readers(rows, readers, decoding, now_ms)
         if not self.layout.shares_cells:
             # llama.cpp computes slots with caches of their own together only where they are neighbours in the batch.
             rows.sort(key=lambda row: row.slot)
-        return BatchPlan(self.lanes.take_operations(), tuple(rows), lora, decoding)
+        return BatchPlan(self.lanes.take_operations(), tuple(rows), lora, decoding, gathered)
 
     def commit(self, plan: BatchPlan, outcome: Outcome, now_ms: float) -> list[Event]:
         """Take the step's results in; the events for each sequence, in order."""
@@ -158,16 +161,20 @@ class Scheduler:
             self._step_back(youngest, now_ms)
             answers = [s for s in answers if s is not youngest]
 
-    def _add_readers(self, rows: list[PlanRow], readers: list[Sequence], taken: int, now_ms: float) -> None:
-        """Give what is left of the step to prompts."""
+    def _add_readers(
+        self, rows: list[PlanRow], readers: list[Sequence], taken: int, now_ms: float
+    ) -> Gathered | None:
+        """Give what is left of the step to prompts; those of them that are read together."""
         if not readers:
-            return
+            return None
         wanted = []
         for reader in readers:
             slot = self.lanes.slots[reader.slot]
             if slot.held in reader.marks:
                 self.lanes.keeper.checkpoint(slot)
             wanted.append(self._border(reader, slot.held) - slot.held)
+        if self.layout.room and (gathered := self._gather(rows, readers, wanted)):
+            return gathered
         allowance = min(self.pace.allowance(taken, wanted[0]), self.layout.n_batch - taken, self._chunk_limit)
         for reader, share in zip(readers, fair_shares(wanted, allowance), strict=True):
             self.lanes.make_room(taken + share)
@@ -178,6 +185,28 @@ class Scheduler:
         if not rows:
             # Prompts fill every cell and none can go on: one must make room for the others.
             self._step_back(self._seating.running[-1], now_ms)
+        return None
+
+    def _gather(self, rows: list[PlanRow], readers: list[Sequence], wanted: list[int]) -> Gathered | None:
+        """Rows for prompts that are read together, if there are such; then no other prompt is read in this step."""
+        slots = self.lanes.slots
+        most = min(self.pace.together(), self.layout.n_ubatch)
+        length, members = gather(
+            [
+                Reader(reader, slots[reader.slot].held, want == self._pending(reader))
+                for reader, want in zip(readers, wanted, strict=True)
+            ],
+            most,
+            self.layout.room,
+        )
+        if not members:
+            return None
+        for member in members:
+            sequence = member.sequence
+            self.lanes.read_again(slots[sequence.slot], length)
+            rows.append(self._row(sequence, len(sequence.tokens) - length))
+        prefix = tuple(members[0].sequence.tokens[:length])
+        return Gathered(prefix, frozenset(member.sequence.handle for member in members))
 
     def _row(self, sequence: Sequence, count: int) -> PlanRow:
         start = self.lanes.slots[sequence.slot].held
@@ -193,10 +222,14 @@ class Scheduler:
         """Where this reader must stop for a moment.
 
         Where others wait to fork: some memory can only be forked exactly there, and with any other they all go on
-        together in the next step instead of trailing behind this one's answer. Where a checkpoint is to be saved.
+        together in the next step instead of trailing behind this one's answer; but not for a rest that would be dear
+        by itself. Where a checkpoint is to be saved.
         """
+        end = len(reader.tokens)
         borders = [s.awaited.length for s in self._seating.running if s.awaited and s.awaited.owner == reader.handle]
-        return min((border for border in [*borders, *reader.marks] if border > held), default=len(reader.tokens))
+        if self.layout.can_cut:
+            borders = [border for border in borders if not _LITTLE < end - border < EFFICIENT]
+        return min((border for border in [*borders, *reader.marks] if border > held), default=end)
 
     # Room
 

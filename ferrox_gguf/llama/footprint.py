@@ -32,7 +32,7 @@ BYTES_PER_ELEMENT = {
 def refuse_too_large(model: Model, options: ModelOptions, n_ctx: int) -> None:
     """Raises StartupError when n_ctx cells need more memory than there is. Says nothing where that is not known."""
     available = available_bytes()
-    needed = n_ctx * (CELL_BYTES + _kv_bytes(model, options))
+    needed = n_ctx * (CELL_BYTES + kv_bytes(model, options))
     if available is not None and needed > available:
         raise StartupError(
             f"a context of {n_ctx} tokens needs at least {_gib(needed)}, and {_gib(available)} of memory are free: "
@@ -40,7 +40,7 @@ def refuse_too_large(model: Model, options: ModelOptions, n_ctx: int) -> None:
         )
 
 
-def _kv_bytes(model: Model, options: ModelOptions) -> float:
+def kv_bytes(model: Model, options: ModelOptions) -> float:
     """Of one token's keys and values in plain memory; 0 where layers differ (windows, states, compressed caches)."""
     if model.n_swa or model.is_recurrent or model.is_hybrid or not model.n_head or describe_devices():
         return 0

@@ -149,13 +149,21 @@ class Memory:
 
     def save(self, slot: int, *, partial: bool = False) -> State:
         """A copy of the slot's state, as bytes. partial: only what cannot be cut, to go with cells that stay."""
+        state = np.empty(self.state_size(slot, partial=partial), np.uint8)
+        return state[: self.save_into(slot, state, partial=partial)]
+
+    def state_size(self, slot: int, *, partial: bool = False) -> int:
+        """Bytes that `save` will give."""
         flags = _PARTIAL if partial else _WHOLE
-        size = int(ll.llama_state_seq_get_size_ext(self._context, self._checked(slot), flags))
-        state = np.empty(size, np.uint8)
-        if size:
-            written = int(ll.llama_state_seq_get_data_ext(self._context, _bytes_of(state), size, slot, flags))
-            state = state[:written]
-        return state
+        return int(ll.llama_state_seq_get_size_ext(self._context, self._checked(slot), flags))
+
+    def save_into(self, slot: int, space: State, *, partial: bool = False) -> int:
+        """Like save, into space that is there; the bytes written, 0 when there is not enough."""
+        if not space.nbytes:
+            return 0
+        flags, size = _PARTIAL if partial else _WHOLE, space.nbytes
+        written = ll.llama_state_seq_get_data_ext(self._context, _bytes_of(space), size, self._checked(slot), flags)
+        return int(written)
 
     def restore(self, slot: int, state: State | None, *, partial: bool = False) -> bool:
         """Put a saved state into a slot, in cells of its own. False: no room or damaged, and the slot is empty."""

@@ -124,6 +124,7 @@ class Slow:
     def __init__(self, seconds: float) -> None:
         self.inner, self.seconds = ScriptedExecutor(), seconds
         self.open, self.close, self.first_position = self.inner.open, self.inner.close, self.inner.first_position
+        self.finish = self.inner.finish
 
     def execute(self, plan: BatchPlan) -> Outcome:
         time.sleep(self.seconds)

@@ -78,6 +78,9 @@ class ScriptedExecutor:
     def close(self, handle: int) -> None:
         self.requests.pop(handle, None)
 
+    def finish(self) -> None:
+        """There is nothing to free."""
+
     def first_position(self, slot: int) -> int:
         """With a window, llama.cpp has dropped everything that the window has passed (it may keep more)."""
         if not self.held[slot]:
