@@ -161,9 +161,7 @@ class Scheduler:
             self._step_back(youngest, now_ms)
             answers = [s for s in answers if s is not youngest]
 
-    def _add_readers(
-        self, rows: list[PlanRow], readers: list[Sequence], taken: int, now_ms: float
-    ) -> Gathered | None:
+    def _add_readers(self, rows: list[PlanRow], readers: list[Sequence], taken: int, now_ms: float) -> Gathered | None:
         """Give what is left of the step to prompts; those of them that are read together."""
         if not readers:
             return None
