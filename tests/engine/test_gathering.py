@@ -234,8 +234,8 @@ def test_a_crowd_that_reads_together_and_leaves_at_random_says_what_each_says_al
     rules = [RULES, byte_tokens("Translate what follows, and keep every name as it is. " * 5)]
     requests = [
         greedy(
-            [*chance.choice(rules), *byte_tokens(f"Question {at % 20}: what is the colour of {at % 7} things?")],
-            max_tokens=chance.randrange(1, 12),
+            [*rules[at % 10 == 3], *byte_tokens(f"{at % 20} things: which colour have they, and why?")],
+            max_tokens=3 if at % 9 else 8,
             n_probs=0,
         )
         for at in range(60)
@@ -267,7 +267,7 @@ def test_a_crowd_that_reads_together_and_leaves_at_random_says_what_each_says_al
             executor.execute = watched  # type: ignore[method-assign]
             await asyncio.gather(*[client(engine) for _ in range(10)])
             assert not any(slot.is_processing for slot in engine.slots())
-        assert sum(read_together) > 2
+        assert sum(read_together) > 2, "it was not tried"
         async with running(build_engine(loaded, cache_ram_mib=0)) as engine:
             for at, tokens in said.items():
                 wanted = await play(engine, replace(requests[at], id_slot=0, cache_prompt=False))
