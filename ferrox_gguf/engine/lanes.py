@@ -124,6 +124,16 @@ class Lanes:
         target.held = offer.length
         self._counters.shared_tokens += offer.length
 
+    def copy(self, source: Slot, target: Slot) -> bool:
+        """All that source holds, into a cache of target's own. False: what target holds would be lost."""
+        if not self.keeper.keep(target):
+            return False
+        self.cut(target, 0)
+        self._operations.append(Share(source.index, target.index, source.held))
+        self.cells.grow(target.index, source.held)
+        target.held = source.held
+        return True
+
     def restore(self, slot: Slot, match: Match) -> None:
         """The slot begins with a kept state."""
         entry, checkpoint, whole = match.entry, match.checkpoint, len(match.entry.tokens)

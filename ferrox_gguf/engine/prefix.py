@@ -18,7 +18,7 @@ _WORTH_AWAITING = 32
 """Tokens below which reading a prefix again beats waiting for another sequence's next step."""
 _COPIED_FOR_ONE_READ = 8
 """Tokens whose state is copied in the time in which one is read, at least (SmolLM2 on two cores: 150)."""
-_MOVED = 4096
+MOVABLE = 4096
 """Tokens of a conversation that are copied to a better slot: in the time of a few passes over the weights."""
 LOSABLE = 0.25
 """A slot is taken over, not forked, when at most this share of what it holds is lost: a conversation that goes on."""
@@ -123,7 +123,7 @@ def place(
     if source.idle:
         goes_on = source.held - found.length <= LOSABLE * source.held and found.length >= similarity * len(tokens)
         better = groups[other.index] - groups[source.index]
-        if chunks or not others or better > 0 or (goes_on and (better == 0 or source.held > _MOVED)):
+        if chunks or not others or better > 0 or (goes_on and (better == 0 or source.held > MOVABLE)):
             return _at(source.index, found)
     if copies and not found.pending and found.length * _COPIED_FOR_ONE_READ < source.held:
         found = None

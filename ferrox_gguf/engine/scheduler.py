@@ -105,7 +105,9 @@ class Scheduler:
         started = seating.admit(now_ms) if seating.waiting else []
         for sequence in [*started, *seating.fork()]:
             self._report_progress(sequence, sequence.began_ms)
-        if started and self.layout.clear_idle and self.layout.shares_cells:
+        if not self.layout.shares_cells:
+            seating.close_ranks()
+        elif started and self.layout.clear_idle:
             self._clear_idle()
         ready = [s for s in running if s.phase is Phase.RUNNING]
         lora = self._lora_turns.choose([s.request.lora for s in ready])

@@ -9,11 +9,14 @@ from ferrox_gguf.engine.archive import Match
 from ferrox_gguf.engine.checkpoints import marks
 from ferrox_gguf.engine.lanes import Lanes
 from ferrox_gguf.engine.layout import Layout
-from ferrox_gguf.engine.prefix import Placement, place
+from ferrox_gguf.engine.prefix import MOVABLE, Placement, place
+from ferrox_gguf.engine.ranks import closing_move
 from ferrox_gguf.engine.sequence import Awaited, Phase, Sequence
 from ferrox_gguf.engine.slot import Slot
 from ferrox_gguf.engine.stats import Counters
 
+_WORTH_MOVING = 16
+"""Tokens that an answer must still be allowed to have: each is computed sooner by a pass less."""
 _MARGIN = 16
 """Cells left to each running answer before another sequence is let in, lest it be put out again at once."""
 
@@ -84,6 +87,32 @@ class Seating:
             self._start(sequence, slot, offer.length)
             started.append(sequence)
         return started
+
+    def close_ranks(self) -> None:
+        """Let one answer move beside the others, if that is worth it. A newcomer would rather take its place there."""
+        if self.waiting:
+            return
+        slots = self._lanes.slots
+        busy = [slot.index for slot in slots if not slot.idle]
+        if not busy or busy[-1] - busy[0] < len(busy):
+            return
+        owners = {sequence.awaited.owner for sequence in self.running if sequence.awaited}
+        movable = {s.slot for s in self.running if s.handle not in owners and self._may_move(s)}
+        move = closing_move(busy, movable, len(slots), {slot.index for slot in slots if slot.idle and slot.held})
+        if move is None:
+            return
+        source, target = slots[move[0]], slots[move[1]]
+        sequence, held = source.sequence, source.held
+        if sequence is not None and self._lanes.copy(source, target):
+            source.release(self.tick)
+            target.lend(sequence, held)
+
+    def _may_move(self, sequence: Sequence) -> bool:
+        """An answer that goes on for long enough, in a slot that nobody asked for."""
+        request, held = sequence.request, self._lanes.slots[sequence.slot].held
+        if not sequence.decoding or request.id_slot >= 0 or held > MOVABLE:
+            return False
+        return request.max_tokens < 0 or request.max_tokens - sequence.generated >= _WORTH_MOVING
 
     def step_back(self, sequence: Sequence) -> None:
         """Out of its slot, to run again when there is room; what it has read is kept in memory if it can be."""
