@@ -92,6 +92,7 @@ class LlamaExecutor:
         self._lora: tuple[LoraScale, ...] | None = None
         self._room: Room | None = None
         self._has_room = True
+        self._decode_ms = 0.0
 
     def open(self, handle: int, request: SequenceRequest) -> int:
         n_context = self._context.slot_context
@@ -140,26 +141,36 @@ class LlamaExecutor:
             return Outcome(Verdict.DONE, saved=saved, save_ms=save_ms)
         if plan.lora != self._lora:
             self._set_adapters(plan.lora)
-        rows = dict(enumerate(plan.rows))
-        together = self._without(rows, plan.gathered) if plan.gathered and self._has_room else {}
         drawn: dict[int, Drawn] = {}
-        began = time.perf_counter()
-        try:
-            last = self._decode(rows.values()) if rows else []
-        except KVCacheFull:
-            return Outcome(Verdict.FULL, saved=saved, save_ms=save_ms)
-        except DecodeFailed as error:
-            logger.warning("a batch of %d sequences failed, trying each alone: %s", len(plan.rows), error)
-            drawn = self._one_by_one(rows | together)
-            return Outcome(Verdict.DONE, drawn, _ms_since(began), saved=saved, save_ms=save_ms)
-        elapsed = _ms_since(began)
-        drawn = self._draw_all(self._context, rows, last)
-        if together and plan.gathered:
-            began = time.perf_counter()
-            found = self._read_together(plan.gathered.prefix, together)
-            elapsed += _ms_since(began)
-            drawn |= self._draw_all(*found) if found else self._one_by_one(together)
-        return Outcome(Verdict.DONE, drawn, elapsed, saved=saved, save_ms=save_ms)
+        self._decode_ms, begun = 0.0, False
+        for rows in self._parts(plan):
+            try:
+                last = self._decode(rows.values())
+            except KVCacheFull:
+                if not begun:
+                    return Outcome(Verdict.FULL, saved=saved, save_ms=save_ms)
+                drawn |= self._one_by_one(rows)
+            except DecodeFailed as error:
+                logger.warning("a batch of %d sequences failed, trying each alone: %s", len(rows), error)
+                drawn |= self._one_by_one(rows)
+            else:
+                drawn |= self._draw_all(self._context, rows, last)
+            begun = True
+        if plan.gathered:
+            drawn |= self._read_together(plan, plan.gathered)
+        return Outcome(Verdict.DONE, drawn, self._decode_ms, saved=saved, save_ms=save_ms)
+
+    def _parts(self, plan: BatchPlan) -> list[dict[int, PlanRow]]:
+        """The rows of each decode, by index. Where slots have caches of their own, llama.cpp computes a prompt apart
+        from the answers anyway, but for its first token: which is cheaper with the others."""
+        rows = dict(enumerate(plan.rows))
+        if plan.gathered:
+            rows = {index: row for index, row in rows.items() if row.sequence not in plan.gathered.sequences}
+        if self._memory.traits.shares_cells or plan.decoding == 0:
+            return [rows] if rows else []
+        single = {index: row for index, row in rows.items() if len(row.tokens) == 1}
+        longer = {index: row for index, row in rows.items() if len(row.tokens) > 1}
+        return [part for part in (single, longer) if part]
 
     def _adapters(self, lora: tuple[LoraScale, ...]) -> list[tuple[Adapter, float]]:
         return [(self._loaded.adapters[each.adapter], each.scale) for each in lora]
@@ -176,29 +187,31 @@ class LlamaExecutor:
         batch = self._batch
         batch.clear()
         last = [batch.add(r.tokens, slot=r.slot, start=r.start, output=r.wants_logits) for r in rows]
-        self._context.decode(batch)
+        began = time.perf_counter()
+        try:
+            self._context.decode(batch)
+        finally:
+            self._decode_ms += 1000.0 * (time.perf_counter() - began)
         return last
 
-    def _without(self, rows: dict[int, PlanRow], gathered: Gathered) -> dict[int, PlanRow]:
-        """Take those out that are read together."""
-        found = [index for index, row in rows.items() if row.sequence in gathered.sequences]
-        return {index: rows.pop(index) for index in found}
-
-    def _read_together(
-        self, prefix: tuple[int, ...], rows: dict[int, PlanRow]
-    ) -> tuple[Context, dict[int, PlanRow], list[int]] | None:
-        """Read rows in the room; where their logits are. None: it cannot be done, and none was read."""
+    def _read_together(self, plan: BatchPlan, gathered: Gathered) -> dict[int, Drawn]:
+        """Read rows in the room, or one by one if it cannot be done there."""
+        rows = {index: row for index, row in enumerate(plan.rows) if row.sequence in gathered.sequences}
+        if not self._has_room:
+            return self._one_by_one(rows)
+        began = time.perf_counter()
         try:
             if self._room is None:
                 self._room = Room(self._loaded, room_cells(self._loaded))
-                self._room.set_adapters(self._adapters(self._lora or ()))
-            last = self._room.read(prefix, [Question(row.slot, row.tokens) for row in rows.values()])
+                self._room.set_adapters(self._adapters(plan.lora))
+            last = self._room.read(gathered.prefix, [Question(row.slot, row.tokens) for row in rows.values()])
         except (RoomFailed, MemoryMisuse) as error:
             logger.warning("short prompts are read one by one from now on: %s", error)
             self.finish()
             self._has_room = False
-            return None
-        return self._room.context, rows, last
+            return self._one_by_one(rows)
+        self._decode_ms += 1000.0 * (time.perf_counter() - began)
+        return self._draw_all(self._room.context, rows, last)
 
     def _one_by_one(self, rows: dict[int, PlanRow]) -> dict[int, Drawn]:
         """Find the rows that cannot be computed; the others get their step as if nothing had happened."""
@@ -296,7 +309,3 @@ class LlamaExecutor:
         if guide is not None:
             guide.accept(token)
         return sampled
-
-
-def _ms_since(began: float) -> float:
-    return 1000.0 * (time.perf_counter() - began)

@@ -28,16 +28,11 @@ _REST = 2.5
 
 
 class Pace:
-    """budget_ms: what a step should take while any answer is being written.
+    """budget_ms: what a step should take while any answer is being written."""
 
-    apart: slots have caches of their own; then llama.cpp computes a prompt's first token together with the answers'
-    and the others by themselves.
-    """
-
-    def __init__(self, budget_ms: float, n_ubatch: int, *, apart: bool = False) -> None:
+    def __init__(self, budget_ms: float, n_ubatch: int) -> None:
         self.budget_ms = budget_ms
         self._n_ubatch = n_ubatch
-        self._efficient = EFFICIENT + int(apart)
         self._decode_ms: dict[int, float] = {}
         self._prompt_ms = 0.0
 
@@ -60,8 +55,7 @@ class Pace:
         if not self._prompt_ms:
             return min(_FIRST_GUESS, self._n_ubatch)
         fixed = self._decode_cost(decoding)
-        piece = self._efficient if decoding else EFFICIENT
-        stretched = self._stretched(piece, oldest, _STRETCH * self.budget_ms)
+        stretched = self._stretched(EFFICIENT, oldest, _STRETCH * self.budget_ms)
         if decoding:
             # Answers may fill the budget; prompts still get half of it, or many answers would keep newcomers out.
             left = max(self.budget_ms - fixed, self.budget_ms / 2)

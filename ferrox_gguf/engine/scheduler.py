@@ -40,7 +40,7 @@ class Scheduler:
         self.layout = layout
         self.counters = Counters()
         self.lanes = Lanes(layout, self.counters, first_position)
-        self.pace = Pace(layout.step_budget_ms, layout.n_ubatch, apart=not layout.shares_cells)
+        self.pace = Pace(layout.step_budget_ms, layout.n_ubatch)
         self._seating = Seating(layout, self.lanes, self.counters)
         self._lora_turns = LoraTurns()
         self._events: list[Event] = []

@@ -15,7 +15,7 @@ from ferrox_gguf.engine.sequence import Awaited, Phase, Sequence
 from ferrox_gguf.engine.slot import Slot
 from ferrox_gguf.engine.stats import Counters
 
-_WORTH_MOVING = 16
+_WORTH_MOVING = 8
 """Tokens that an answer must still be allowed to have: each is computed sooner by a pass less."""
 _MARGIN = 16
 """Cells left to each running answer before another sequence is let in, lest it be put out again at once."""

@@ -47,12 +47,10 @@ def test_answers_that_fill_the_budget_leave_a_prompt_half_of_it() -> None:
     assert 40.0 < 0.5 * tokens < 60.0
 
 
-@pytest.mark.parametrize("apart", [False, True])
-def test_a_long_prompt_is_read_in_pieces_that_attention_works_on_in_tiles(apart: bool) -> None:
-    """Where each slot has its own cache, one token of the piece is computed with the answers' tokens."""
-    pace = Pace(100.0, UBATCH, apart=apart)
+def test_a_long_prompt_is_read_in_pieces_that_attention_works_on_in_tiles() -> None:
+    pace = Pace(100.0, UBATCH)
     pace.observe(4, 0, 40.0)
-    assert machine(pace, fixed=40.0, token=8.0, steps=30, decoding=4) - apart == EFFICIENT
+    assert machine(pace, fixed=40.0, token=8.0, steps=30, decoding=4) == EFFICIENT
 
 
 @pytest.mark.parametrize("decoding", [0, 4])

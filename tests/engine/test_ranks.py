@@ -84,7 +84,7 @@ def test_when_an_answer_between_two_has_ended_one_of_them_moves_and_says_the_sam
 def test_an_answer_stays(kept: str) -> None:
     """In a slot that its client named; when it ends soon; where all slots have one cache."""
     stepper = Stepper(replace(LAYOUT, shares_cells=kept == "one cache"))
-    for at, length in enumerate((20 if kept == "nearly done" else 60, 8, 20 if kept == "nearly done" else 60)):
+    for at, length in enumerate((14 if kept == "nearly done" else 60, 8, 14 if kept == "nearly done" else 60)):
         stepper.submit([100 * at, 7], max_tokens=length, id_slot=at if kept == "named" else -1)
     while not stepper.scheduler.counters.finished:
         stepper.step()
