@@ -75,11 +75,13 @@ class Pace:
     def _stretched(self, piece: int, oldest: int, most_ms: float) -> int:
         """The piece of the oldest prompt that a step is stretched for; 0 where that would take longer than most_ms.
 
-        Less than a piece is never left behind, if it can be read in the same step: without tiles of its own it would
-        cost more a token, and another pass.
+        Less than a piece is never left behind, if the last two or the last one can be larger: without tiles of its own
+        it would cost more a token, and another pass.
         """
-        if piece < oldest < 2 * piece and self.prompt_ms(oldest) <= most_ms:
-            return oldest
+        if piece < oldest < 3 * piece:
+            larger = oldest if oldest < 2 * piece else (oldest + 1) // 2
+            if self.prompt_ms(larger) <= most_ms:
+                return larger
         return piece if self.prompt_ms(piece) <= most_ms else 0
 
     def together(self) -> int:

@@ -61,6 +61,8 @@ def test_less_than_a_piece_is_not_left_behind(decoding: int) -> None:
     machine(pace, fixed=40.0, token=8.0, steps=30, decoding=decoding)
     assert pace.allowance(decoding, oldest=EFFICIENT + 22) == EFFICIENT + 22
     assert pace.allowance(decoding, oldest=2 * EFFICIENT) == EFFICIENT
+    assert pace.allowance(decoding, oldest=2 * EFFICIENT + 31) == EFFICIENT + 16
+    assert pace.allowance(decoding, oldest=3 * EFFICIENT) == EFFICIENT
 
 
 def test_what_is_left_of_a_prompt_waits_where_reading_it_with_the_last_piece_would_take_too_long() -> None:
