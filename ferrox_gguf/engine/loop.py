@@ -92,6 +92,7 @@ class EngineLoop:
         self._deferred: list[_Call] = []
         self._commands: SimpleQueue[_Submit | _Cancel | _Call | _Stop] = SimpleQueue()
         self._sinks: dict[int, Sink] = {}
+        self._outbox: list[_Submit] = []
         self._next_handle = 0
         self._state = EngineState.STOPPED
         self._door = threading.Lock()
@@ -120,13 +121,17 @@ class EngineLoop:
         self._check(request)
         if len(self._sinks) >= self._capacity:
             raise Unavailable("too many requests are waiting")
+        self._require_running()
         handle = self._next_handle + 1
-        self._put(_Submit(handle, request))
         self._next_handle, self._sinks[handle] = handle, sink
+        self._outbox.append(_Submit(handle, request))
+        if len(self._outbox) == 1:
+            self._soon(self._soon, self._flush)
         return handle
 
     def cancel(self, handle: int) -> None:
         """End a sequence silently: no event follows, its slot is free within one step. Idempotent."""
+        self._flush()
         if self._sinks.pop(handle, None) is not None:
             self._commands.put(_Cancel(handle))
 
@@ -135,6 +140,7 @@ class EngineLoop:
 
         idle_slot: wait until that slot runs nothing; it is served before any sequence that waits for it.
         """
+        self._flush()
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._put(_Call(function, future, idle_slot))
         return await future
@@ -197,6 +203,7 @@ class EngineLoop:
 
     def stop(self) -> None:
         """Ask the thread to end after the step that it is in; running sequences fail with Unavailable."""
+        self._flush()
         if self._state is EngineState.RUNNING:
             self._state = EngineState.STOPPING
             self._commands.put(_Stop())
@@ -212,9 +219,28 @@ class EngineLoop:
     def _put(self, command: _Submit | _Call) -> None:
         """Into the inbox, unless nobody will look there any more. Raises Unavailable."""
         with self._door:
-            if self._state is not EngineState.RUNNING:
-                raise Unavailable("the engine is not running")
+            self._require_running()
             self._commands.put(command)
+
+    def _require_running(self) -> None:
+        if self._state is not EngineState.RUNNING:
+            raise Unavailable("the engine is not running")
+
+    def _soon(self, function: Callable[..., None], *arguments: Any) -> None:
+        assert self._event_loop is not None
+        self._event_loop.call_soon(function, *arguments)
+
+    def _flush(self) -> None:
+        """Hand over what was submitted since the event loop's last round but one.
+
+        Requests that came in the same instant are read together then; the thread would have begun with the first alone.
+        """
+        submitted, self._outbox = self._outbox, []
+        for command in submitted:
+            try:
+                self._put(command)
+            except Unavailable as error:
+                self._deliver([(command.handle, Failed(error))])
 
     def _check_memory(self) -> None:
         if not self._generates:

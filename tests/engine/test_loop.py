@@ -131,6 +131,56 @@ class Slow:
         return self.inner.execute(plan)
 
 
+class Watched(ScriptedExecutor):
+    """Keeps how many prompts each step read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.read: list[int] = []
+
+    def execute(self, plan: BatchPlan) -> Outcome:
+        self.read.append(sum(row.start == 0 for row in plan.rows))
+        return super().execute(plan)
+
+
+def test_requests_of_one_instant_are_read_in_one_step() -> None:
+    """Each in a task of its own, as a server has them; the engine would begin with the first alone."""
+
+    async def main() -> None:
+        executor = Watched()
+        async with running(scripted(executor)) as engine:
+            await asyncio.gather(*[collect(engine, request([at + 5, 7], max_tokens=3)) for at in range(4)])
+        assert executor.read[0] == 4
+
+    asyncio.run(main())
+
+
+def test_a_request_of_the_instant_in_which_the_engine_is_stopped_is_told_so() -> None:
+    async def main() -> None:
+        events: list[EngineEvent] = []
+        engine = scripted(Slow(0.02))
+        async with running(engine):
+            engine.submit(request([5], max_tokens=100), events.append)
+            engine.stop()
+        await asyncio.sleep(0.01)
+        (failed,) = [event for event in events if isinstance(event, Failed)]
+        assert isinstance(failed.error, Unavailable)
+
+    asyncio.run(main())
+
+
+def test_a_request_that_is_cancelled_in_the_instant_it_came_never_runs() -> None:
+    async def main() -> None:
+        executor, events = Watched(), []
+        async with running(scripted(executor)) as engine:
+            engine.cancel(engine.submit(request([5], max_tokens=100), events.append))
+            assert said(await collect(engine, request([6], max_tokens=1)))
+        assert events == []
+        assert sum(executor.read) == 1
+
+    asyncio.run(main())
+
+
 def test_the_queue_is_bounded_and_a_finished_request_makes_room() -> None:
     async def main() -> None:
         async with running(scripted(Slow(0.001), queue_size=1)) as engine:
