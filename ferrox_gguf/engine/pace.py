@@ -24,7 +24,7 @@ _FIRST_GUESS = 32
 ALONE_MS = 500.0
 """A step with nothing but prompts may take this long: so soon are a cancel and a signal heard."""
 _REST = 2.5
-"""So many times as long may the last of them take, with what would be left of a prompt."""
+"""So many times as long may the last of them take, with what would be left of one prompt or of several."""
 
 
 class Pace:
@@ -47,10 +47,13 @@ class Pace:
             each = rest / prompt_tokens
             self._prompt_ms = each if not self._prompt_ms else _blend(self._prompt_ms, each)
 
-    def allowance(self, decoding: int, oldest: int) -> int:
-        """Prompt tokens for the next step beside that many decoding rows. oldest: what the oldest prompt still wants.
+    def allowance(self, decoding: int, oldest: int, everything: int = 0) -> int:
+        """Prompt tokens for the next step beside that many decoding rows.
 
-        A step is stretched far beyond its budget for one prompt only: with several, each would wait for all of them.
+        oldest: what the oldest prompt still wants.  everything: what all prompts still want.
+        Beside answers, a step is stretched far beyond its budget for one prompt only: with several, each would wait for
+        all of them. When nobody answers, the last of several prompts are not left behind to be read beside the others'
+        answers.
         """
         if not self._prompt_ms:
             return min(_FIRST_GUESS, self._n_ubatch)
@@ -68,6 +71,8 @@ class Pace:
             # Whole tiles: a row more costs another tile.
             piece = longest - longest % EFFICIENT if longest >= EFFICIENT else longest
             stretched = max(stretched, self._stretched(piece, oldest, _REST * ALONE_MS))
+            if everything > oldest and self.prompt_ms(everything) <= _REST * ALONE_MS:
+                return max(_LEAST, min(self._n_ubatch, everything))
         few = min(EFFICIENT, int(together / self._prompt_ms))
         tokens = max(int(left / self._prompt_ms), few, min(oldest, stretched))
         return max(_LEAST, min(self._n_ubatch, tokens))

@@ -93,6 +93,15 @@ def test_short_prompts_that_nobody_waits_beside_are_read_together() -> None:
     assert 0.9 * ALONE_MS < 8.0 * pace.allowance(0, oldest=10) <= ALONE_MS
 
 
+def test_prompts_that_begin_together_are_read_to_their_end_together_where_that_does_not_take_too_long() -> None:
+    pace = Pace(100.0, UBATCH)
+    pace.observe(4, 0, 40.0)
+    machine(pace, fixed=40.0, token=8.0, steps=30)
+    assert pace.allowance(0, oldest=15, everything=8 * 15) == 8 * 15
+    assert pace.allowance(0, oldest=15, everything=20 * 15) <= ALONE_MS / 8.0
+    assert pace.allowance(4, oldest=15, everything=8 * 15) <= 2 * 100.0 / 8.0
+
+
 def test_a_step_that_was_faster_than_its_decoding_alone_does_not_unlearn_what_tokens_cost() -> None:
     pace = Pace(100.0, UBATCH)
     pace.observe(1, 0, 50.0)
