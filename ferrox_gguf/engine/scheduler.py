@@ -175,9 +175,8 @@ class Scheduler:
             wanted.append(self._border(reader, slot.held) - slot.held)
         if self.layout.room and (gathered := self._gather(rows, readers, wanted)):
             return gathered
-        allowance = min(
-            self.pace.allowance(taken, wanted[0], sum(wanted)), self.layout.n_batch - taken, self._chunk_limit
-        )
+        allowance = self.pace.allowance(taken, wanted[0], sum(wanted))
+        allowance = min(allowance, self.layout.n_batch - taken, self._chunk_limit)
         for reader, share in zip(readers, fair_shares(wanted, allowance), strict=True):
             self.lanes.make_room(taken + share)
             count = min(share, self.lanes.cells.free - taken)
