@@ -28,9 +28,12 @@ class Mover:
         self._space: State = np.empty(0, np.uint8)
 
     def into_shared(self, slot: int, sequence: int) -> bool:
-        """The sequence becomes a copy of the slot. False: there was no room, and it is empty."""
-        space = self._room_for(self._own.state_size(slot))
+        """The sequence becomes a copy of the slot. False: it could not."""
+        space = self._enough(self._own.state_size(slot))
         written = self._own.save_into(slot, space)
+        if not written:
+            # What an earlier move left in this space must not be taken for it.
+            return False
         # The counts of empty caches before and behind the slot's go.
         begin, end = _NUMBER * slot, written - _NUMBER * (self._caches - 1 - slot)
         space[begin : begin + _HEAD] = space[:_HEAD].copy()
@@ -38,11 +41,14 @@ class Mover:
         return self._shared.restore(sequence, space[begin:end])
 
     def into_own(self, sequence: int, slot: int) -> bool:
-        """The slot becomes a copy of the sequence. False: it could not, and is empty."""
+        """The slot becomes a copy of the sequence. False: it could not."""
         before, after = _NUMBER * slot, _NUMBER * (self._caches - 1 - slot)
         size = self._shared.state_size(sequence)
-        space = self._room_for(before + size + after)
-        end = before + self._shared.save_into(sequence, space[before : before + size])
+        space = self._enough(before + size + after)
+        written = self._shared.save_into(sequence, space[before : before + size])
+        if not written:
+            return False
+        end = before + written
         # Counts of empty caches come before and behind the slot's.
         space[:_HEAD] = space[before : before + _HEAD].copy()
         _write(space, _HEAD, self._caches)
@@ -50,7 +56,7 @@ class Mover:
         space[end : end + after] = 0
         return self._own.restore(slot, space[: end + after])
 
-    def _room_for(self, size: int) -> State:
+    def _enough(self, size: int) -> State:
         """Space that stays: the system gives new pages slowly."""
         if self._space.nbytes < size:
             self._space = np.empty(size + size // 4, np.uint8)

@@ -18,6 +18,7 @@ from ferrox_gguf.llama.devices import describe_devices
 from ferrox_gguf.llama.footprint import kv_bytes
 from ferrox_gguf.llama.library import max_sequences
 from ferrox_gguf.llama.loaded import LoadedModel, open_context
+from ferrox_gguf.llama.memory import Memory
 from ferrox_gguf.llama.moved import Mover
 from ferrox_gguf.llama.options import CacheType, FlashAttention
 
@@ -58,7 +59,8 @@ class Room:
             self.context: Context = open_context(loaded.model, loaded.vocab, options)
         except StartupError as error:
             raise RoomFailed(str(error)) from error
-        self._mover = Mover(loaded.context.memory, self.context.memory)
+        self._main: Memory = loaded.context.memory
+        self._mover = Mover(self._main, self.context.memory)
         self._prefix: tuple[int, ...] = ()
 
     def set_adapters(self, adapters: Sequence[tuple[Adapter, float]]) -> None:
@@ -87,7 +89,8 @@ class Room:
             self._forget()
             raise RoomFailed(str(error) or "its cache is full") from error
         for sequence, question in enumerate(questions, start=1):
-            if not self._mover.into_own(sequence, question.slot):
+            end = start + len(question.tokens)
+            if not self._mover.into_own(sequence, question.slot) or self._main.last_position(question.slot) != end - 1:
                 self._forget()
                 raise RoomFailed(f"slot {question.slot} did not take its state")
             memory.clear(sequence)

@@ -145,6 +145,20 @@ def test_when_it_fails_it_holds_nothing_and_works_again(
     assert far(got[0], alone(loaded, [*RULES, *QUESTIONS[0]])) < CLOSE
 
 
+def test_a_state_that_cannot_be_written_is_not_taken_for_the_one_before(
+    loaded: LoadedModel, room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mover = room._mover
+    read(loaded, RULES, 0)
+    assert mover.into_shared(0, 1)
+    monkeypatch.setattr(mover._own, "save_into", lambda slot, space: 0)
+    assert not mover.into_shared(0, 2)
+    assert room.context.memory.last_position(2) == -1
+    monkeypatch.setattr(mover._shared, "save_into", lambda slot, space: 0)
+    assert not mover.into_own(1, 2)
+    assert loaded.context.memory.last_position(2) == -1
+
+
 def test_more_than_it_can_hold_is_refused(loaded: LoadedModel, room: Room) -> None:
     with pytest.raises(RoomFailed, match="more questions than sequences"):
         room.read((1,), [Question(0, (1,))] * 5)
