@@ -88,6 +88,7 @@ def place(
     similarity: float = 0.0,
     chunks: bool = False,
     copies: bool = False,
+    kept: bool = True,
     usable: Callable[[Slot, int], Reuse],
 ) -> Placement | None:
     """Choose a slot for a prompt; None when there is none free.
@@ -97,6 +98,7 @@ def place(
     chunks: later parts of an idle slot will be moved into place, so the slot is taken over whatever it loses.
     copies: slots have caches of their own. A prefix that is taken over from another slot is copied, with all that this
         one holds; and llama.cpp computes only neighbours together, each other group of slots in a pass of its own.
+    kept: what a taken slot holds goes to memory; otherwise it is lost, and an empty slot comes first wherever it is.
     usable: how much of a common prefix of that length the slot can give (models that cannot be cut give less).
     """
     if wanted >= 0:
@@ -111,9 +113,9 @@ def place(
     groups = {slot.index: _groups(slots, slot.index) if copies else 0 for slot in free}
     found = _best(slots, groups, tokens, lora, usable) if reuse else None
 
-    def order(slot: Slot) -> tuple[int, bool, int, int]:
+    def order(slot: Slot) -> tuple[bool, int, bool, int, int]:
         """Few passes, then an empty slot before any other, then the one unused for longest."""
-        return groups[slot.index], slot.held > 0, slot.last_used, slot.index
+        return slot.held > 0 and not kept, groups[slot.index], slot.held > 0, slot.last_used, slot.index
 
     if found is None:
         return _at(min(free, key=order).index, None)
@@ -123,7 +125,14 @@ def place(
     if source.idle:
         goes_on = source.held - found.length <= LOSABLE * source.held and found.length >= similarity * len(tokens)
         better = groups[other.index] - groups[source.index]
-        if chunks or not others or better > 0 or (goes_on and (better == 0 or source.held > MOVABLE)):
+        loses = other.held > 0 and not kept
+        if (
+            chunks
+            or not others
+            or better > 0
+            or (goes_on and loses)
+            or (goes_on and (better == 0 or source.held > MOVABLE))
+        ):
             return _at(source.index, found)
     if copies and not found.pending and found.length * _COPIED_FOR_ONE_READ < source.held:
         found = None

@@ -56,6 +56,7 @@ class Seating:
                 similarity=self._layout.similarity,
                 chunks=request.n_cache_reuse > 0 and self._layout.can_shift,
                 copies=not self._layout.shares_cells,
+                kept=self._layout.cache_bytes != 0,
                 usable=self._lanes.usable,
             )
             if placement is None and request.id_slot >= 0:

@@ -102,8 +102,17 @@ def busy(among: list[Slot], *indexes: int) -> list[Slot]:
     return among
 
 
-def apart(tokens: list[int], among: list[Slot], chunks: bool = False) -> Placement | None:
-    return place(tokens, (), among, wanted=-1, reuse=True, copies=True, chunks=chunks, usable=anything)
+def apart(tokens: list[int], among: list[Slot], chunks: bool = False, kept: bool = True) -> Placement | None:
+    return place(tokens, (), among, wanted=-1, reuse=True, copies=True, chunks=chunks, kept=kept, usable=anything)
+
+
+def test_without_a_cache_in_memory_no_conversation_is_lost_for_a_place_beside_others() -> None:
+    conversation = list(range(100))
+    among = busy(slots([], [1, 2], [], conversation), 0)
+    assert apart([500], among, kept=False) == Placement(2)
+    assert apart([*conversation, 7], busy(slots([], [1, 2], [3, 4], conversation), 0), kept=False) == Placement(
+        3, 3, 100
+    )
 
 
 def test_slots_with_caches_of_their_own_are_taken_side_by_side() -> None:
