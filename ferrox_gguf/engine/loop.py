@@ -61,7 +61,8 @@ class _Call:
 
 _ROUNDS = 4
 """Rounds of the event loop until a request is handed over. While one is prepared others arrive, and it takes three
-rounds to accept, read and prepare those; without others, a round takes some microseconds."""
+rounds to accept, read and prepare those; without others, a round takes some microseconds. Where reading takes long,
+`Pace.patience_ms` comes on top."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +236,12 @@ class EngineLoop:
         assert self._event_loop is not None
         if rounds:
             self._event_loop.call_soon(self._flush_after, rounds - 1)
+            return
+        scheduler = self._scheduler
+        came = sum(len(command.request.tokens) for command in self._outbox)
+        patience_ms = 0.0 if scheduler.busy else scheduler.pace.patience_ms(came)
+        if patience_ms:
+            self._event_loop.call_later(patience_ms / 1000.0, self._flush)
         else:
             self._flush()
 

@@ -25,6 +25,9 @@ ALONE_MS = 500.0
 """A step with nothing but prompts may take this long: so soon are a cancel and a signal heard."""
 _REST = 2.5
 """So many times as long may the last of them take, with what would be left of one prompt or of several."""
+_PATIENCE = 0.02
+"""Of the time that reading takes, what a request may wait for others that come with it."""
+_MOST_PATIENCE_MS = 5.0
 
 
 class Pace:
@@ -51,14 +54,15 @@ class Pace:
         """Prompt tokens for the next step beside that many decoding rows.
 
         oldest: what the oldest prompt still wants.  everything: what all prompts still want.
-        Beside answers, a step is stretched far beyond its budget for one prompt only: with several, each would wait for
-        all of them. When nobody answers, the last of several prompts are not left behind to be read beside the others'
-        answers.
+        Beside answers, a step is stretched far beyond its budget for one prompt, or for several that end in it; of
+        longer ones each would wait for all of them. When nobody answers, the last of several prompts are not left
+        behind to be read beside the others' answers.
         """
         if not self._prompt_ms:
             return min(_FIRST_GUESS, self._n_ubatch)
         fixed = self._decode_cost(decoding)
-        stretched = self._stretched(EFFICIENT, oldest, _STRETCH * self.budget_ms)
+        most_ms = _STRETCH * self.budget_ms
+        stretched = self._stretched(EFFICIENT, oldest, most_ms)
         if decoding:
             # Answers may fill the budget; prompts still get half of it, or many answers would keep newcomers out.
             left = max(self.budget_ms - fixed, self.budget_ms / 2)
@@ -74,6 +78,8 @@ class Pace:
             if everything > oldest and self.prompt_ms(everything) <= _REST * ALONE_MS:
                 return max(_LEAST, min(self._n_ubatch, everything))
         few = min(EFFICIENT, int(together / self._prompt_ms))
+        if everything <= EFFICIENT and self.prompt_ms(everything) <= most_ms:
+            few = max(few, everything)
         tokens = max(int(left / self._prompt_ms), few, min(oldest, stretched))
         return max(_LEAST, min(self._n_ubatch, tokens))
 
@@ -95,6 +101,14 @@ class Pace:
             return 0
         most, usual = _STRETCH * self.budget_ms, _TOGETHER * self.budget_ms
         return int(min(most, max(usual, self.prompt_ms(2 * EFFICIENT))) / self._prompt_ms)
+
+    def patience_ms(self, tokens: int) -> float:
+        """How long an idle engine waits, when so many tokens came, for requests of the same moment.
+
+        Clients that begin together are some milliseconds apart; the first read alone would keep all others waiting, who
+        then would be read beside its answer. All but a piece may be in a slot already, so that no more is counted.
+        """
+        return min(_MOST_PATIENCE_MS, _PATIENCE * self.prompt_ms(min(EFFICIENT, tokens)))
 
     def prompt_ms(self, tokens: int) -> float:
         """What reading that many tokens is expected to take; 0.0 while nothing is known."""

@@ -16,6 +16,7 @@ from support.scripted_executor import ScriptedExecutor, counting
 from support.small_gguf import write_dense
 from support.stepping import request
 
+from ferrox_gguf.engine import pace
 from ferrox_gguf.engine.build import build_engine
 from ferrox_gguf.engine.contract import Ended, EngineEvent, Failed, SequenceRequest, Tokens
 from ferrox_gguf.engine.executor import Executor
@@ -134,8 +135,8 @@ class Slow:
 class Watched(ScriptedExecutor):
     """Keeps how many prompts each step read."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, step_ms: float = 1.0) -> None:
+        super().__init__(step_ms=step_ms)
         self.read: list[int] = []
 
     def execute(self, plan: BatchPlan) -> Outcome:
@@ -151,6 +152,28 @@ def test_requests_of_one_instant_are_read_in_one_step() -> None:
         async with running(scripted(executor)) as engine:
             await asyncio.gather(*[collect(engine, request([at + 5, 7], max_tokens=3)) for at in range(4)])
         assert executor.read[0] == 4
+
+    asyncio.run(main())
+
+
+def test_an_idle_engine_that_reads_slowly_waits_a_moment_for_those_who_come_with_a_request(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pace, "_PATIENCE", 10.0)
+    monkeypatch.setattr(pace, "_MOST_PATIENCE_MS", 500.0)
+
+    async def main() -> None:
+        executor = Watched(step_ms=1000.0)
+        async with running(scripted(executor)) as engine:
+            await collect(engine, request(range(10, 40), max_tokens=1))
+            known = len(executor.read)
+            asked = []
+            for at in range(3):
+                asked.append(asyncio.create_task(collect(engine, request([at + 50, 7], max_tokens=3))))
+                await asyncio.sleep(0.01)
+            assert len(executor.read) == known, "it waits"
+            await asyncio.gather(*asked)
+        assert executor.read[known] == 3
 
     asyncio.run(main())
 

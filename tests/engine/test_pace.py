@@ -102,6 +102,26 @@ def test_prompts_that_begin_together_are_read_to_their_end_together_where_that_d
     assert pace.allowance(4, oldest=15, everything=8 * 15) <= 2 * 100.0 / 8.0
 
 
+def test_short_prompts_that_end_in_a_step_beside_answers_get_what_a_piece_of_one_prompt_would() -> None:
+    pace = Pace(100.0, UBATCH)
+    pace.observe(4, 0, 40.0)
+    machine(pace, fixed=40.0, token=8.0, steps=30, decoding=4)
+    assert pace.allowance(4, oldest=15, everything=45) == 45
+    assert 8.0 * pace.allowance(4, oldest=15, everything=EFFICIENT + 1) <= 2 * 100.0
+    machine(pace, fixed=40.0, token=40.0, steps=30, decoding=4)
+    assert pace.allowance(4, oldest=15, everything=45) < 45
+
+
+def test_an_idle_engine_waits_for_others_no_longer_than_matters_beside_reading() -> None:
+    pace = Pace(100.0, UBATCH)
+    assert pace.patience_ms(100) == 0.0, "nothing is known yet"
+    machine(pace, fixed=6.0, token=2.0, steps=30)
+    assert 0.0 < pace.patience_ms(10) <= 0.03 * 20.0
+    assert pace.patience_ms(EFFICIENT) == pace.patience_ms(LONG), "the rest may be cached"
+    machine(pace, fixed=40.0, token=80.0, steps=30)
+    assert pace.patience_ms(LONG) <= 5.0
+
+
 def test_a_step_that_was_faster_than_its_decoding_alone_does_not_unlearn_what_tokens_cost() -> None:
     pace = Pace(100.0, UBATCH)
     pace.observe(1, 0, 50.0)
