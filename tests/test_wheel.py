@@ -28,6 +28,11 @@ def test_every_module_and_every_template_is_in_it(wheel):
     assert modules | templates <= set(wheel.namelist())
 
 
+def test_the_page_to_try_a_model_with_is_in_it(wheel):
+    page = "ferrox_gguf/server/page.html"
+    assert wheel.read(page) == (ROOT / page).read_bytes()
+
+
 def test_it_installs_both_commands_and_carries_the_licence(wheel):
     (entry_points,) = (name for name in wheel.namelist() if name.endswith("entry_points.txt"))
     assert "ferrox-server = ferrox_gguf.cli.main:server" in wheel.read(entry_points).decode()

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.routing import BaseRoute, Mount
+from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp
 
 from ferrox_gguf.errors import FerroxError
 from ferrox_gguf.server.access_log import AccessLog
 from ferrox_gguf.server.body_limit import BodyLimit
 from ferrox_gguf.server.failures import Failures, ferrox_error, http_error
-from ferrox_gguf.server.files import file_routes
+from ferrox_gguf.server.files import file_routes, with_slash
 from ferrox_gguf.server.gate import Gate
 from ferrox_gguf.server.prediction import prediction_routes
 from ferrox_gguf.server.request_id import RequestIds
@@ -31,6 +31,9 @@ def create_app(state: ServerState) -> ASGIApp:
 
 def routes_of(settings: ServerSettings) -> list[BaseRoute]:
     """Everything that answers, below the prefix if there is one. The server's own routes win over files."""
-    prediction = prediction_routes(settings.prediction, ROUTES, settings.api_prefix) if settings.prediction else []
-    routes: list[BaseRoute] = [*ROUTES, *prediction, *file_routes(settings.static_path)]
-    return [Mount(settings.api_prefix, routes=routes)] if settings.api_prefix else routes
+    prefix = settings.api_prefix
+    prediction = prediction_routes(settings.prediction, ROUTES, prefix) if settings.prediction else []
+    routes: list[BaseRoute] = [*ROUTES, *prediction, *file_routes(settings.static_path, ui=settings.ui)]
+    if not prefix:
+        return routes
+    return [Route(prefix, with_slash), Mount(prefix, routes=routes)]

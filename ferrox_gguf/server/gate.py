@@ -11,11 +11,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ferrox_gguf.errors import FerroxError, Unauthorised, Unavailable
 from ferrox_gguf.server.failures import error_response
+from ferrox_gguf.server.files import FRONT
 from ferrox_gguf.server.spelling import Spelled
 from ferrox_gguf.server.state import ServerState
 from ferrox_gguf.settings import CorsSettings
 
-PUBLIC = frozenset({"/health", "/v1/health", "/", "/sw.js"})
+PUBLIC = FRONT | {"/health", "/v1/health", "/sw.js"}
+"""Below the prefix, if there is one."""
+
 BEARER = "Bearer "
 
 
@@ -29,8 +32,11 @@ class Gate:
         self._keys = tuple(key.encode() for key in server.api_keys)
         prediction = server.prediction
         # Who checks for Google Cloud whether the server lives has no key.
-        public = PUBLIC | {prediction.health_route} if prediction and prediction.health_route else PUBLIC
-        self._public = {server.api_prefix + path for path in public}
+        asked_of_health = {prediction.health_route} if prediction and prediction.health_route else set()
+        self._public = {server.api_prefix + path for path in PUBLIC | asked_of_health}
+        # A browser is shown a page while the model loads, and the page says so; a probe at the same path is not.
+        front = FRONT if server.ui or server.static_path else frozenset()
+        self._early = {server.api_prefix + path for path in front - asked_of_health}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -47,7 +53,7 @@ class Gate:
             await self._app(scope, receive, send)
 
     def _refusal(self, path: str, headers: Headers) -> FerroxError | None:
-        if self._state.ready is None and self._state.asleep is None:
+        if self._state.ready is None and self._state.asleep is None and path not in self._early:
             return Unavailable("Loading model")
         if self._state.closing:
             return Unavailable("the server is shutting down")

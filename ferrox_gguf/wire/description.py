@@ -54,7 +54,7 @@ def props_json(
         "endpoint_slots": endpoints.slots,
         "endpoint_props": endpoints.props,
         "endpoint_metrics": endpoints.metrics,
-        "ui": False,
+        "ui": settings.server.ui,
         "ui_settings": {},
         "chat_template": model.template,
         "chat_template_caps": dict(model.template_caps),

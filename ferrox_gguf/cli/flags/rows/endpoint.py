@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ferrox_gguf.cli.flags.flag import NOT_YET, Flag, Group, State
+from ferrox_gguf.cli.flags.flag import Flag, Group, State
 from ferrox_gguf.cli.flags.values import text
 
 ROWS = (
@@ -34,9 +34,7 @@ ROWS = (
         group=Group.ENDPOINT,
         env=("LLAMA_ARG_UI",),
         sets="server.ui",
-        state=State.ACCEPTED,
-        why=NOT_YET,
-        help="a page at / to try the model",
+        help="a page at / to try the model with, unless --path serves one",
     ),
     Flag(
         names=("--ui-config", "--webui-config"),
@@ -45,7 +43,7 @@ ROWS = (
         env=("LLAMA_ARG_UI_CONFIG",),
         state=State.ACCEPTED,
         help="settings of llama.cpp's web page",
-        why="llama.cpp's web page is not part of this server; --path serves a page of your own",
+        why="the page here is another and has no settings; --path serves one of your own",
     ),
     Flag(
         names=("--ui-config-file", "--webui-config-file"),
@@ -54,7 +52,7 @@ ROWS = (
         env=("LLAMA_ARG_UI_CONFIG_FILE",),
         state=State.ACCEPTED,
         help="the same, from a file",
-        why="llama.cpp's web page is not part of this server; --path serves a page of your own",
+        why="the page here is another and has no settings; --path serves one of your own",
     ),
     Flag(
         names=("--spm-infill",),
