@@ -44,7 +44,8 @@ $(SMALL): | $(BIN)/python
 	@$(BIN)/python scripts/fetch_model.py > /dev/null
 
 serve: $(SERVES) $(if $(MODEL),,$(SMALL))
-	@echo "When the log says that the server is listening, paste this into another terminal:"
+	@echo "When the log says that the server is listening, open http://127.0.0.1:$(PORT) in a browser,"
+	@echo "or paste this into another terminal:"
 	@echo
 	@echo "  curl http://127.0.0.1:$(PORT)/v1/chat/completions -d '{\"messages\": [{\"role\": \"user\", \"content\": \"Why is the sky blue?\"}], \"stream\": true}'"
 	@echo
