@@ -64,6 +64,7 @@ def test_a_variable_with_no_meaning_is_named():
 def test_an_unknown_flag_is_refused_and_the_nearest_one_named():
     assert refusal("--modle", "x") == "invalid argument: --modle (the nearest known flag is --model)"
     assert "nearest known flag is --no-warmup" in refusal("--nowarmup")
+    assert "nearest known flag is --port" in refusal("--prot"), "letters that changed places, before other likenesses"
     assert "the nearest known flag is" in refusal("stray")
 
 

@@ -11,11 +11,9 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.exact import exact
+from support.apart import model_with_caches_apart
 from support.gguf_vocab import byte_tokens
-from support.lora_gguf import write_lora
 from support.playing import greedy, play, play_all, running
-from support.small_gguf import write_dense
 from support.stepping import Stepper, request
 
 from ferrox_gguf.engine import build as build_module
@@ -29,7 +27,6 @@ from ferrox_gguf.engine.loop import EngineLoop
 from ferrox_gguf.engine.plan import BatchPlan, Outcome
 from ferrox_gguf.engine.sequence import Sequence
 from ferrox_gguf.llama.loaded import LoadedModel
-from ferrox_gguf.llama.options import LoraFile
 from ferrox_gguf.llama.room import RoomFailed
 from ferrox_gguf.request import LoraScale
 
@@ -154,12 +151,8 @@ STRONG = (LoraScale(0, 1.0),)
 
 @pytest.fixture(scope="module")
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LoadedModel]:
-    folder = tmp_path_factory.mktemp("gathering")
-    lora = (LoraFile(str(write_lora(folder / "lora.gguf"))),)
-    path = write_dense(folder / "dense.gguf")
-    model = LoadedModel.load(exact(path, n_ctx=4096, n_ubatch=512, kv_unified=False, lora=lora))
-    yield model
-    model.close()
+    with model_with_caches_apart(tmp_path_factory.mktemp("gathering")) as model:
+        yield model
 
 
 @pytest.fixture

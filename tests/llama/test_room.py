@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
-from support.exact import exact
+from support.apart import model_with_caches_apart
 from support.gguf_vocab import byte_tokens
-from support.lora_gguf import write_lora
-from support.small_gguf import write_dense
 
 from ferrox_gguf.llama import room as room_module
 from ferrox_gguf.llama.context import DecodeFailed
 from ferrox_gguf.llama.loaded import LoadedModel
-from ferrox_gguf.llama.options import CacheType, FlashAttention, LoraFile
+from ferrox_gguf.llama.options import CacheType, FlashAttention
 from ferrox_gguf.llama.room import Question, Room, RoomFailed, room_cells
 
 RULES = byte_tokens("Answer every question in one word, and never guess. " * 6)
@@ -29,12 +26,8 @@ CLOSE = 1e-3
 
 @pytest.fixture(scope="module")
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LoadedModel]:
-    folder: Path = tmp_path_factory.mktemp("room")
-    lora = (LoraFile(str(write_lora(folder / "lora.gguf"))),)
-    path = write_dense(folder / "dense.gguf")
-    model = LoadedModel.load(exact(path, n_ctx=4096, n_ubatch=512, kv_unified=False, lora=lora))
-    yield model
-    model.close()
+    with model_with_caches_apart(tmp_path_factory.mktemp("room")) as model:
+        yield model
 
 
 @pytest.fixture

@@ -103,7 +103,9 @@ def _nearest(spelling: str, spellings: Mapping[str, object]) -> str:
 
 
 def _closest(word: str, words: Iterable[str]) -> str:
-    return difflib.get_close_matches(word, words, n=1, cutoff=0.0)[0]
+    """The most alike; before it, one with the same letters in another order (`prot` is `port`, not `prio`)."""
+    near = difflib.get_close_matches(word, words, n=5, cutoff=0.0)
+    return next((each for each in near if sorted(each) == sorted(word)), near[0])
 
 
 @dataclass(slots=True)
