@@ -52,10 +52,6 @@ class State(Enum):
     REFUSED = "refused"
 
 
-NOT_YET = "not done yet"
-"""Why an accepted flag that has a path does nothing."""
-
-
 class Action(Enum):
     """A flag that prints something and ends the program instead of starting the server."""
 

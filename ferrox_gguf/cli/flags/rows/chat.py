@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ferrox_gguf.cli.flags.flag import NOT_YET, Flag, Group, State, Value
+from ferrox_gguf.cli.flags.flag import Flag, Group, State, Value
 from ferrox_gguf.cli.flags.values import contents, kind_truth, text
 from ferrox_gguf.settings import Settings
 
@@ -71,8 +71,8 @@ ROWS = (
         env=("LLAMA_ARG_JINJA",),
         sets="chat.jinja",
         state=State.ACCEPTED,
-        why=NOT_YET,
-        help="render the model's own template; off: only templates by name, and no tools",
+        why="the model's own template is rendered either way; llama.cpp's guesses at known ones are not needed",
+        help="render the model's own template",
     ),
     Flag(
         names=("--skip-chat-parsing",),
