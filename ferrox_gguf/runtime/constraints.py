@@ -1,7 +1,7 @@
 """Output constraints of one model: what a request asks for becomes something that makes a Guide for each sequence.
 
-llguidance's view of the vocabulary takes a second to build, so it is built on a thread after loading; the first
-constrained request waits for the rest of that second.
+llguidance's view of the vocabulary takes a moment to build (`llama/guidance.py`), so it is built on a thread after
+loading; the first constrained request waits for what is left of it.
 """
 
 from __future__ import annotations

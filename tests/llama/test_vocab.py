@@ -37,6 +37,16 @@ def test_an_id_out_of_range_is_refused_before_llama_cpp_sees_it(dense: LoadedMod
     assert token not in vocab
 
 
+def test_read_all_says_of_every_token_what_asking_for_it_says(tmp_path: Path) -> None:
+    write_scripted_gguf(tmp_path / "m.gguf", script=["hi"], start=1, control=["<|im_end|>", "<" + 90 * "x" + ">"])
+    loaded = LoadedModel.load(exact(tmp_path / "m.gguf"))
+    vocab = loaded.vocab
+    one_by_one = [(vocab.piece(token), int(vocab.attribute(token))) for token in range(vocab.n_tokens)]
+    assert list(vocab.read_all()) == one_by_one
+    assert max(len(piece) for piece, _ in one_by_one) == 92
+    loaded.close()
+
+
 def test_special_tokens_are_known_by_what_they_are(tmp_path: Path) -> None:
     write_scripted_gguf(
         tmp_path / "m.gguf",
